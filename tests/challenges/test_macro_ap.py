@@ -6,7 +6,7 @@ import pytest
 from challenge_inputs import SAMPLES, table, written
 from oracle import CLOSE
 
-from mediaeval_ap import compare, evaluate_macro_ap
+from mediaeval_ap import compare, evaluate_lrap, evaluate_macro_ap
 from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, UndefinedScoreError
 
 FILES = SAMPLES / 'sounds_truth.csv', SAMPLES / 'sounds_scores.csv'
@@ -40,6 +40,23 @@ def test_by_hand(ties, value, without_c):
     sizes = {'queries': 2, 'samples': 3, 'labels': 2, 'without_truth': 1}
     assert score.counts == sizes | {'missing': 0, 'unknown': 0}
     assert f'{score!r}'.splitlines()[0].endswith('2 classes')
+
+
+def test_files_score_as_in_scikit_learn():
+    from sklearn.metrics import average_precision_score, label_ranking_average_precision_score
+
+    truth, scores = (pandas.read_csv(file, index_col='fname') for file in FILES)
+    scores = scores.loc[truth.index].round(1)  # full of ties
+    y_true = truth['labels'].str.get_dummies(',').reindex(columns=scores.columns, fill_value=0)
+    tied = scores[::-1].reset_index()
+    peer = label_ranking_average_precision_score(y_true, scores)
+    assert evaluate_lrap(FILES[0], tied).value == pytest.approx(peer, **CLOSE)
+    classes = y_true.columns[y_true.any()]
+    peers = average_precision_score(y_true[classes], scores[classes], average=None)
+    macro = evaluate_macro_ap(FILES[0], tied, per_query=True)
+    by_class = macro.table.set_index('id')['AP'][classes]
+    assert by_class.tolist() == pytest.approx(peers.tolist(), abs=1e-12)
+    assert macro.value == pytest.approx(peers.mean(), abs=1e-12)  # another order of sums
 
 
 def test_stable_ties_are_in_the_order_of_the_scores():

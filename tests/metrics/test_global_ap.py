@@ -7,7 +7,7 @@ import numpy as np
 import oracle
 import pandas
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracle import CLOSE
 
@@ -145,6 +145,21 @@ def test_arguments_need_their_names():
     for call in global_average_precision, GlobalAveragePrecision().update:
         with pytest.raises(TypeError, match='positional argument'):
             call([1, 2, 3], [1, 2, 4], [9, 8, 3])
+
+
+@pytest.mark.filterwarnings('ignore:overflow')  # in differences that scikit-learn takes
+@given(queries)
+def test_ties_by_threshold_are_those_of_scikit_learn(rows):
+    """Which divides by the correct predictions, here by the queries with a true label."""
+    from sklearn.metrics import average_precision_score
+
+    predicted, confidence, truth = zip(*rows, strict=True)
+    returned = [i for i, label in enumerate(predicted) if label is not None]
+    correct = [predicted[i] == truth[i] for i in returned]
+    assume(any(correct))
+    peer = average_precision_score(correct, [confidence[i] for i in returned])
+    value = gap(predicted, confidence, truth, ties='threshold')
+    assert value * count(truth) == pytest.approx(peer * sum(correct), rel=1e-12)
 
 
 @pytest.mark.parametrize('ties', ['expected', 'threshold', 'best', 'worst'])

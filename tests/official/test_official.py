@@ -6,6 +6,7 @@ what trec_eval 10.0 prints for them, `trec_eval-10.txt`.
 """
 
 import json
+import random
 import re
 from pathlib import Path
 
@@ -13,8 +14,8 @@ import numpy as np
 import pytest
 from commands import run_line
 
-from mediaeval_ap import AveragePrecision, evaluate_trec
-from mediaeval_ap.tables import REFERENCE, SUBSET, read
+from mediaeval_ap import AveragePrecision, compare, evaluate_trec
+from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, read
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 
 pytestmark = [
@@ -46,6 +47,16 @@ def run(request, official_data):
     )
 
 
+def spread(*definitions):
+    """Each run by one definition, each definition for some run; the other pairs are slow."""
+    return [
+        pytest.param(run, each, marks=pytest.mark.slow if each != definitions[at] else ())
+        for number, run in enumerate(RUNS)
+        for at in [number % len(definitions)]
+        for each in definitions
+    ]
+
+
 @pytest.mark.parametrize('published', PUBLISHED)
 def test_every_query(run, published):
     reference, subset, hypothesis, queries, expected = run
@@ -61,6 +72,46 @@ def test_every_query(run, published):
     assert np.abs(evaluation.ap - [each[published] for each in figures]).max() < WRITTEN
 
 
+@pytest.mark.parametrize(
+    ('run', 'definition'), spread('mediaeval-2016', 'kaggle'), indirect=['run']
+)
+def test_the_parts_of_the_loss_add_up(run, definition):
+    """At several cutoffs, for every eighth query; each AP is that of the evaluation to the bit."""
+    reference, subset, hypothesis, _, expected = run
+    queries = sorted(expected['queries'])[::8]
+    K = [1, 10, 100, 1000]
+    average_precision = AveragePrecision(reference, K, subset=subset, definition=definition)
+    evaluation = average_precision.evaluate(hypothesis, queries)
+    for column, k in enumerate(K):
+        diagnosis = average_precision.explain(hypothesis, queries, k=k)
+        assert diagnosis.queries == evaluation.queries == queries
+        assert diagnosis.ap.tolist() == evaluation.ap[:, column].tolist()
+        assert np.abs(sum(diagnosis.parts.values()) - (1 - diagnosis.ap)).max() < WRITTEN
+        parts = diagnosis.parts.items()
+        assert all((each >= 0).all() for part, each in parts if part != 'repeats')
+
+
+@pytest.mark.parametrize(
+    ('run', 'definition'), spread('mediaeval-2016', 'trec', 'kaggle'), indirect=['run']
+)
+def test_runs_that_grow_come_to_the_same(run, definition):
+    """Hypotheses that come in another order, and are asked about meanwhile."""
+    reference, subset, hypothesis, queries, expected = run
+    average_precision = AveragePrecision(
+        reference, expected['K'], subset=subset, definition=definition
+    )
+    evaluation = average_precision.evaluate(hypothesis, queries)
+    rows = list(read(hypothesis, HYPOTHESIS).rows())
+    random.Random(1).shuffle(rows)  # fixed: some order, whichever
+    live = average_precision.live()
+    for part in range(4):
+        live.extend(rows[part::4])
+        live.send(evaluation.queries[0])
+    assert live.evaluate(queries).ap.tolist() == evaluation.ap.tolist()
+    for query, ap in list(zip(evaluation.queries, evaluation.ap.tolist(), strict=True))[::20]:
+        assert live.send(query)[0] == ap
+
+
 def test_published_table(official_data):
     """The three queries and four cutoffs that the metric was published with."""
     samples = official_data / '2016/samples'
@@ -72,6 +123,24 @@ def test_published_table(official_data):
         [0.0, 0.083, 0.15, 0.15],
         [0.0, 0.0, 0.0, 0.002],
     ]
+
+
+def test_pairs_are_told_apart_as_by_random_flips(official_data):
+    """Of 20,000 flips by numpy, whose p is uncertain by a few of its standard errors."""
+    folder = official_data / '2016'
+    reference = folder / 'reference/reference.2016-10-16.txt'
+    scorer = AveragePrecision(reference, K=[1, 100], subset=folder / 'reference/test.eval')
+    queries = folder / 'reference/queries.txt'
+    paths = sorted((folder / 'submissions').iterdir())
+    results = {each.stem: scorer.evaluate(each, queries) for each in paths}
+    comparison = compare(results, cluster='none')
+    signs = np.random.default_rng(1).choice([-1.0, 1.0], (20_000, 599))  # fixed: any flips would do
+    for pair in comparison.pairs:
+        rows = comparison.values[pair.metric]
+        a, b = (rows[comparison.runs.index(run)] for run in (pair.a, pair.b))
+        # Sums of differences are equal up to the rounding of 599 doubles.
+        share = np.mean(np.abs(signs @ (a - b)) >= abs((a - b).sum()) - 1e-9)
+        assert abs(share - pair.p) <= 5 * np.sqrt(pair.p * (1 - pair.p) / len(signs)) + 1e-3
 
 
 WITH_C = {'missing': 'zero', 'unknown': 'drop'}  # trec_eval -c

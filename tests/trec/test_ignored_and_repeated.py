@@ -75,6 +75,33 @@ def test_measures_are_as_if_neither_file_had_ignored_documents(seed, ties):
     assert evaluation.to_frame().equals(expected.to_frame().loc[evaluation.queries])
 
 
+@pytest.mark.parametrize(('definition', 'is_trapezoid'), [('trec', False), ('oxford', True)])
+def test_ranks_of_person_reidentification(definition, is_trapezoid):
+    """The loop of Market-1501: the same person by the same camera is junk, as are bad boxes (-1).
+
+    With trapezoids as in its evaluation code, without them as in torchreid.
+    """
+    chance = random.Random(1)  # any gallery would do
+    person, camera = 1, 1
+    gallery = [(chance.choice([-1, 1, 2, 3]), chance.randint(1, 4)) for _ in range(300)]
+    is_junk = [who == -1 or (who, where) == (person, camera) for who, where in gallery]
+    ranked = [who for (who, _), junk in zip(gallery, is_junk, strict=True) if not junk]
+    ranks = [rank for rank, who in enumerate(ranked) if who == person]
+    ap = 0
+    for n_before, rank in enumerate(ranks):
+        precision = (n_before + 1) / (rank + 1)
+        precision_before = n_before / rank if rank else 1
+        ap += ((precision_before + precision) / 2 if is_trapezoid else precision) / len(ranks)
+
+    qrels = [
+        ('q', str(image), -1 if is_junk[image] else int(who == person))
+        for image, (who, _) in enumerate(gallery)
+    ]
+    run = {'q': by_rank(str(image) for image in range(len(gallery)))}
+    evaluation = evaluate_trec(qrels, run, 'all', definition=definition, ignore=-1)
+    assert evaluation.map[0] == pytest.approx(ap, rel=1e-14)  # divided before it is added
+
+
 def test_a_relevance_that_no_row_has_is_a_warning():
     """A mistyped one leaves junk in the ranking, but a campaign without junk is scored."""
     with pytest.warns(DataWarning) as caught:

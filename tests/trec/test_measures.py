@@ -255,19 +255,26 @@ def test_measures_of_files_are_those_of_ir_measures(qrels, run, ties, tmp_path):
         assert skipped.measures['RR'].tolist() == [expected['RR'][topic] for topic in answered]
 
 
-@pytest.mark.parametrize(
-    ('ties', 'rank'), [('best', 1), ('worst', 3), ('trec_eval', 2), ('trec_eval-9', 3)]
+def rows_of(numbers):
+    documents = st.sampled_from(['d1', 'd10', 'D2', 'é', '%', '#x'])
+    row = st.tuples(st.sampled_from('78'), documents, numbers)
+    return st.lists(row, min_size=1, unique_by=lambda row: row[:2])
+
+
+@quiet
+@given(
+    qrels=rows_of(st.integers(-1, 3)).map(as_tools_take),
+    run=rows_of(st.sampled_from([0.5, 0.5 + 1e-12, -1e300, 2])),
+    ties=st.sampled_from(sorted({*TREC_TIES} - {'expected', 'threshold'})),
+    level=st.integers(1, 3),
 )
-def test_measures_of_files_break_ties_alike(ties, rank):
-    """In single precision, all three scores are equal; then the last id comes first."""
-    qrels = {'7': {'d1': 2, 'd2': 1, 'd3': 0}}
-    scores = {'d1': 0.5 + 1e-12, 'd2': 0.5, 'd3': 0.5 + 1e-12}
-    if ties in ('best', 'worst'):
-        scores = dict.fromkeys(scores, 0.5)
-    settings = {'ties': ties, 'relevance_level': 2}
-    evaluation = evaluate_trec(qrels, {'7': scores}, [3], measures='AP(rel=2)@2', **settings)
-    assert evaluation.map.tolist() == [1 / rank]
-    assert evaluation.mean_measures == {'AP(rel=2)@2': 1 / rank if rank <= 2 else 0}
+def test_measures_of_files_break_ties_alike(qrels, run, ties, level):
+    """AP of ir_measures, at the level of relevance, is AP of this package for every order."""
+    policies = {'missing': 'zero', 'unknown': 'drop', 'ties': ties, 'relevance_level': level}
+    evaluation = evaluate_trec(qrels, run, [3], measures=f'AP(rel={level})@2', **policies)
+    own = evaluate_trec(qrels, run, [2], **policies)
+    (values,) = evaluation.measures.values()
+    assert values.tolist() == pytest.approx(own.ap[:, 0].tolist(), abs=ROUNDING)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,29 @@
 """Definitions of other fields: their published loops and figures, and scikit-learn."""
 
+import random
+
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from oracle import CLOSE
+from trec_rows import quiet
 
 from mediaeval_ap import evaluate_trec, metrics
 
 GOOD, BAD, JUNK = 1, 0, -1
+
+
+def oxford_loop(ranking, n_good, k=None):
+    """Walk down a ranking as compute_ap.cpp of the Oxford Buildings does, after the junk is out.
+
+    The area under precision over recall, by trapezoids; precision is 1 before the first rank.
+    """
+    area, hits, recall, precision = 0.0, 0, 0.0, 1.0
+    for rank, kind in enumerate([kind for kind in ranking if kind != JUNK][:k], 1):
+        hits += kind == GOOD
+        area += (hits / n_good - recall) * (precision + hits / rank) / 2
+        recall, precision = hits / n_good, hits / rank
+    return area
 
 
 def qrels_and_run(kinds_by_topic, n_missed):
@@ -17,6 +35,17 @@ def qrels_and_run(kinds_by_topic, n_missed):
             run.append((topic, f'd{rank}', float(-rank)))
         qrels += [(topic, f'missed{i}', GOOD) for i in range(n_missed[topic])]
     return qrels, run
+
+
+@quiet
+@given(st.lists(st.sampled_from([GOOD, BAD, JUNK]), min_size=1, max_size=12), st.integers(0, 2))
+def test_the_loop_of_oxford(kinds, n_missed):
+    n_good = kinds.count(GOOD) + n_missed
+    qrels, run = qrels_and_run({'q': kinds}, {'q': n_missed})
+    qrels.append(('q', 'not returned', JUNK))
+    evaluation = evaluate_trec(qrels, run, [1, 3, 'all'], definition='oxford', ignore=JUNK)
+    loop = [oxford_loop(kinds, n_good, k) if n_good else 0 for k in (1, 3, None)]
+    assert evaluation.ap[0].tolist() == pytest.approx(loop, **CLOSE)
 
 
 def test_trapezoids_by_hand():
@@ -62,3 +91,25 @@ def test_map_at_r_stops_at_r():
     evaluation = evaluate_trec(qrels, run, [1, 2, 3, 'all'], definition='map-at-r')
     assert evaluation.ap[0].tolist() == [0.5] * 4
     assert evaluate_trec(qrels, run, 'all').map[0] == pytest.approx(5 / 6, **CLOSE)
+
+
+SCORES = [0.0, -0.0, 0.5, 0.25, 1e300, -1e300, 5e-324]
+
+
+@quiet
+@given(st.lists(st.tuples(st.integers(0, 1), st.sampled_from(SCORES)), min_size=1, max_size=40))
+def test_ties_by_threshold_are_those_of_scikit_learn(rows):
+    from sklearn.metrics import auc, average_precision_score, precision_recall_curve
+
+    relevance, scores = zip(*rows, strict=True)
+    assume(any(relevance))
+    qrels = [('q', f'd{i}', relevant) for i, relevant in enumerate(relevance)]
+    run = [('q', f'd{i}', score) for i, score in enumerate(scores)]
+    random.Random(len(rows)).shuffle(run)  # the order of the file has no effect
+    peer = average_precision_score(relevance, scores)
+    value = evaluate_trec(qrels, run, 'all', ties='threshold').map[0]
+    # Each adds up to 40 quotients, in another order.
+    assert value == pytest.approx(peer, rel=1e-12)
+    precision, recall, _ = precision_recall_curve(relevance, scores)
+    trapezoids = evaluate_trec(qrels, run, 'all', ties='threshold', definition='oxford').map[0]
+    assert trapezoids == pytest.approx(auc(recall, precision), rel=1e-12)
