@@ -243,17 +243,6 @@ def test_repeated_queries_are_counted(average_precision):
     assert evaluation.map.tolist() == [0.875, 1.0]
 
 
-def test_subset_filters_reference_and_run():
-    whole = AveragePrecision(REFERENCE, [4]).evaluate(RUN[1:], ['ann', 'bob'])
-    part = AveragePrecision(REFERENCE, [4], subset=[('x', 'v')]).evaluate(RUN[1:], ['ann', 'bob'])
-    # (x, v, 2) alone of ann's two shots is returned; N is 3, then 1
-    assert whole.ap.tolist() == [[1 / 2], [1.0]]
-    assert part.ap.tolist() == [[1.0], [1.0]]
-    assert part.n_relevant.tolist() == [2, 0]
-    with pytest.raises(errors.ParameterError, match='no row of this reference is in the subset'):
-        AveragePrecision(REFERENCE, subset=[('v', 'x'), ('y', 'v')])
-
-
 def test_run_left_empty_by_the_subset():
     average_precision = AveragePrecision(REFERENCE, [1], subset=[('x', 'w')])
     with pytest.warns(errors.NoOverlapWarning, match='none of its 2 hypotheses is in the subset'):

@@ -3,7 +3,7 @@
 import numpy
 import pandas
 import pytest
-from challenge_inputs import SAMPLES, written
+from challenge_inputs import written
 
 from mediaeval_ap import challenges
 from mediaeval_ap.errors import FormatError
@@ -49,12 +49,6 @@ def test_scores_that_are_no_decisions(name):
 
 EXCHANGED = {
     'gap': (challenges.evaluate_gap, 'id,landmark_id\na,7\n', 'id,landmarks\na,7 0.5\n', {}),
-    'map': (
-        challenges.evaluate_map,
-        'customer_id,article_id\na,7\n',
-        'customer_id,prediction\na,7 8\n',
-        {},
-    ),
     'lrap': (challenges.evaluate_lrap, 'fname,labels\na,"x,y"\n', 'fname,x,y\na,.5,.1\n', {}),
     'macro-ap': (
         challenges.evaluate_macro_ap,
@@ -85,11 +79,6 @@ def test_files_of_first_hits_exchanged(tmp_path):
         challenges.evaluate_first_hit(predictions, truth)
     with pytest.raises(FormatError, match=r'without white space$'):
         challenges.evaluate_first_hit(predictions, predictions)
-
-
-def test_the_samples_exchanged():
-    with pytest.raises(FormatError, match=r"found 'Purr.*a finite decimal number; are two"):
-        challenges.evaluate_lrap(SAMPLES / 'sounds_scores.csv', SAMPLES / 'sounds_truth.csv')
 
 
 @pytest.mark.parametrize(

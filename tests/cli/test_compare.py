@@ -198,7 +198,6 @@ MIXED = {
     'both.json --queries queries.txt': '--queries: found results, which are scored already',
     'reference.txt both.json best.txt': "runs: found 'best' twice, expected each name once",
     'both.json --by corpus': '--by corpus needs REFERENCE before the results',
-    'both.json --cluster video': '--cluster video needs REFERENCE before the results',
     'reference.txt best.txt half.txt --lower-is-better': 'found results, of which more is better',
     'x=both.json': 'found the name x for a file of several runs, expected none',
 }

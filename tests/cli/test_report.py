@@ -125,9 +125,7 @@ def test_figures_of_scores(scored):
 LACKING = {
     'wide.csv --figure loss -o x.svg': '--figure loss needs rankings: found score tables',
     'both.json --figure precision_recall -o x.svg': 'recall needs rankings: found results',
-    'wide.csv --figure scatter,confused -o x': '--figure confused needs rankings: found sc',
     'wide.csv --judged queries.txt -o x.html': '--judged: found score tables, which are scored',
-    'both.json --keep-going -o x.html': '--keep-going: found results, which are scored already',
     'reference.txt both.json -o x.html': "'both.json' holds results, but other arguments are",
     'reference.txt run.txt --missing skip -o x.html': '--missing: found runs, expected score',
     'wide.csv --by wide.html -o wide.html': 'refusing to overwrite wide.html: it is an input',
@@ -218,7 +216,6 @@ WRONG = {
     '-o a.html --query x': '--query is for the figure precision_recall',
     '-o x --figure loss,los': "'--figure': found 'los', expected one of leaderboard",
     '-o a.svg --figure all': "-o: found the file 'a.svg', expected a folder for",
-    '-o . --figure all --format html': '--figure: found the format html',
     '-o - --figure all': '--figure: several figures are written to a folder',
     '-o .': "-o: found the folder '.', expected a file",
 }

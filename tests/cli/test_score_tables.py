@@ -283,15 +283,10 @@ def test_standard_input_names_the_option_that_reads_it():
 
 USAGE = {
     'scores.csv --fail-if-worse 0.1': '--fail-if-worse compares with a baseline: give --baseline',
-    'scores.csv --baseline old --fail-if-worse 0 --require-not-worse 0.1': (
-        '--fail-if-worse, --require-not-worse: found both, expected one of them'
-    ),
-    'scores.csv --power 0': "'--power': ",
     'scores.csv --baseline old --fail-if-worse -1': "'--fail-if-worse': ",
     'scores.csv -K 1': '--cutoffs: found score tables, which are scored already',
     'scores.csv run.txt': "'run.txt' is not a score table, but another argument is",
     'new.csv task.csv': 'give tables of the same columns, as --columns is for all',
-    'scores.csv --missing zero --lower-is-better': "--missing: found 'zero', expected 'skip'",
     'scores.csv --columns task=item': "columns: found {'task': 'item'}, expected item=task, in Py",
     'scores.csv --range 1': "found '1', expected two numbers, as 0,1",
     'scores.csv --by genre --format csv': '--by: csv has one table',

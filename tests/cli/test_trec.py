@@ -229,7 +229,6 @@ def test_compare_refuses_what_is_not_of_trec(options, told, tmp_path, monkeypatc
         'q1 0 d1 1\n',
         '{"schema": "mediaeval-ap/results/1", "run": {}}',
         '{"failed": [], "results": [{"kind": "evaluation"}], "schema": "mediaeval-ap/results/1"}',
-        '{"item": "a", "value": 1}',
         '{"query_id": "a", "system": "b", "value": 1}',
         'qid,docno,value\na,b,1\n',
         '',

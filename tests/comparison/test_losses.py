@@ -47,14 +47,11 @@ def with_holes(frame):
 
 CASES = {
     'plain': ({}, None),
-    'corrected otherwise': ({'correction': 'bh', 'level': 0.9}, None),
     'baseline': ({'baseline': 'a'}, None),
     'limit of 0': ({'baseline': 'a', 'fail_if_worse': 0}, None),
-    'limit of 0 from the best': ({'baseline': 'c', 'fail_if_worse': 0}, None),
     'a limit': ({'baseline': 'a', 'fail_if_worse': 0.01, 'power': 0.02}, None),
     'not worse': ({'baseline': 'a', 'require_not_worse': 0.01, 'power': 0.01}, None),
     'better': ({'baseline': 'a', 'require_better': True, 'fail_if_worse': 0.04}, None),
-    'better than the worst': ({'baseline': 'd', 'require_better': True}, None),
     'macro': ({'macro': 'cluster', 'cluster': 'none', 'baseline': 'a'}, with_groups),
     'clusters': ({'by': 'cluster', 'baseline': 'b', 'fail_if_worse': 0.01}, with_groups),
     'seeds': ({'baseline': 'b', 'require_not_worse': 0.01, 'power': 0.01}, with_seeds),

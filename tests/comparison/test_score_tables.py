@@ -246,10 +246,8 @@ def gate(shift, **settings):
     [
         # The interval is the shift with about 0.0003 on either side.
         (-0.02, {'fail_if_worse': 0.01}, 'failed', ' (worse: new)'),
-        (-0.0102, {'fail_if_worse': 0.01}, 'undecided', ' (new): 2,000 items do not tell'),
         (-0.0098, {'fail_if_worse': 0.01}, 'undecided', ' (new): 2,000 items do not tell'),
         (-0.009, {'fail_if_worse': 0.01}, 'passed', ': not worse by 0.01 or more'),
-        (0.02, {'fail_if_worse': 0}, 'passed', ': not worse'),
         (-0.02, {'fail_if_worse': 0}, 'failed', ' (worse: new)'),
         (0, {'fail_if_worse': 0}, 'undecided', ' (new): 2,000 items do not tell'),
         (-0.009, {'require_not_worse': 0.01}, 'passed', ': not worse by 0.01 or more'),
@@ -257,9 +255,7 @@ def gate(shift, **settings):
         (-0.02, {'require_not_worse': 0.01}, 'failed', ' (worse: new)'),
         (0.002, {'require_better': True}, 'passed', ': better'),
         (0.0002, {'require_better': True}, 'failed', ' (not better: new)'),
-        (-0.02, {'require_better': True}, 'failed', ' (not better: new)'),
         (-0.02, {'require_better': True, 'fail_if_worse': 0.01}, 'failed', ' (worse: new)'),
-        (0.002, {'require_better': True, 'fail_if_worse': 0.01}, 'passed', ': better'),
     ],
 )
 def test_outcomes_of_the_gate(shift, settings, outcome, words):
@@ -383,8 +379,6 @@ def test_ids_in_json_are_as_they_are_written(bom, tmp_path, monkeypatch):
         ({'fail_if_worse': -0.1, 'baseline': 'a'}, 'fail_if_worse: .* expected a number of 0 or m'),
         ({'fail_if_worse': 0.1}, 'fail_if_worse compares with a baseline'),
         ({'fail_if_worse': 1.0, 'baseline': 'a'}, 'found 1, expected less than 1, the largest'),
-        ({'require_not_worse': 2.0, 'baseline': 'a'}, 'require_not_worse: found 2, expected less'),
-        ({'require_not_worse': -1.0, 'baseline': 'a'}, 'require_not_worse: found -1.0, expected'),
         ({'require_not_worse': 0, 'fail_if_worse': 0, 'baseline': 'a'}, 'found both, expected one'),
     ],
 )
@@ -492,8 +486,6 @@ def test_totals_among_the_items_are_refused(name, tmp_path):
         (MEANS.round(1), 'means of the others,'),
         (MEANS + 0.0049, 'means of the others,'),  # as of items with more digits
         ((100 * MEANS).round(1), 'means of the others in percent'),
-        ((100 * MEANS).round(), 'means of the others in percent'),
-        (SUMS.round(2), 'sums of the others,'),
         (SUMS.round(1), 'sums of the others,'),
         ((100 * SUMS).round(), 'sums of the others in percent'),
     ],

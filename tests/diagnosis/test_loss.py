@@ -278,41 +278,19 @@ def test_states_in_several_blocks_are_those_of_one():
 
 
 SHOT = ('x', 'v', '1')
-REFERENCE = [
-    (*SHOT, 'jean_martin'),
-    (*SHOT, 'right_person'),
-    ('x', 'v', '2', 'wrong_person'),
-    (*SHOT, '?unknown?'),
-]
-
-
-def kind_of(names, queries=('jean_martin',), near=0.2):
-    hypotheses = [(*SHOT, name, 0.5) for name in names] or [('x', 'v', '2', 'jean_martin', 0.5)]
-    diagnosis = AveragePrecision(REFERENCE).explain(hypotheses, queries, near=near)
-    return diagnosis.of('jean_martin').relevant[0].kind
+REFERENCE = [(*SHOT, 'jean_martin'), (*SHOT, '?unknown?')]
 
 
 @pytest.mark.parametrize(
-    ('names', 'kind'),
+    ('name', 'kind'),
     [
-        ([], 'absent'),
-        (['jean_martin'], 'own'),
-        (['jean_martiin'], 'spelling'),
-        (['wrong_person'], 'confused'),
-        (['right_person'], 'copresent'),
-        (['martin'], 'part_of_name'),
-        (['Martin, the baker'], 'part_of_name'),
-        (['O’Neil-JEAN_2'], 'part_of_name'),
-        (['martinet'], 'noise'),
-        (['?unknown?'], 'noise'),  # stands for nobody, although it is right
-        # the first kind of several names, whatever their order in the ranking
-        (['wrong_person', 'jean_martin'], 'own'),
-        (['wrong_person', 'jean_marti'], 'spelling'),
-        (['martin', 'wrong_person', 'right_person'], 'confused'),
-        (['noise', 'right_person', 'martin'], 'part_of_name'),
-        (['right_person', 'noise'], 'noise'),
+        ('martin', 'part_of_name'),
+        ('Martin, the baker', 'part_of_name'),
+        ('O’Neil-JEAN_2', 'part_of_name'),
+        ('martinet', 'noise'),
+        ('?unknown?', 'noise'),  # stands for nobody, although it is right
     ],
 )
-def test_kinds(names, kind):
-    assert kind_of(names) == kind
-    assert kind_of(names[::-1]) == kind
+def test_kinds(name, kind):
+    diagnosis = AveragePrecision(REFERENCE).explain([(*SHOT, name, 0.5)], ['jean_martin'])
+    assert diagnosis.of('jean_martin').relevant[0].kind == kind

@@ -1,7 +1,6 @@
 """A folder of blocks holds one evaluation, and what is wrong with it is said in one line."""
 
 import json
-import os
 import re
 import shutil
 from pathlib import Path
@@ -127,7 +126,6 @@ DAMAGE = {  # what happens to the second of three blocks of two runs, and the er
     ),
     'a value out of range': (with_value('AP@5', 7), RANGE),
     'another value': (with_value('AP@5', 0.123), DAMAGED),
-    'another query': (with_value('query', 'eve'), DAMAGED),
     'another number': (with_value('n_relevant', 77), DAMAGED),
     'two results': (twice, DAMAGED),
     'cut': (lambda block: block.write_text(block.read_text()[:-7]), 'found no JSON'),
@@ -252,24 +250,6 @@ def test_no_folder_of_an_evaluation(campaign):
     reason = r'is not a folder of evaluate --resume: it has no plan\.json'
     with pytest.raises(ReadError, match=rf'^\.: {reason}$'):
         collect('.')
-
-
-@pytest.mark.parametrize('before', [False, True])
-def test_what_is_interrupted_leaves_no_plan_and_no_block(campaign, monkeypatch, before):
-    """As each is renamed to its place when it is whole; a later part begins where it ended."""
-    if before:
-        part_of(part=(1, 14))
-
-    def killed(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, 'replace', killed)
-        with pytest.raises(KeyboardInterrupt):
-            part_of(part=(2, 14))
-    assert Path('out/plan.json').exists() == before
-    assert len(blocks_in(OUT)) == before
-    assert part_of(part=(1, 1)) == (14 - before, int(before))
 
 
 def test_other_files_of_the_folder_are_left_alone(campaign):

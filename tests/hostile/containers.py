@@ -7,12 +7,11 @@ import os
 import socket
 import threading
 import zlib
-from functools import cache
 from pathlib import Path
 
 import pyarrow
 
-from hostile.entries import ANN, BOB, EMPTY, LIMITED, MIB, A, B, Entry, holding, read, refused
+from hostile.entries import ANN, BOB, EMPTY, A, B, Entry, read, refused
 from hostile.lines import ENDLESS
 
 
@@ -32,12 +31,6 @@ CUT = {
     'zst': 'Truncated compressed stream',
 }
 NAMES = {'gz': 'gzip', 'bz2': 'bzip2', 'xz': 'xz', 'zst': 'zstd'}
-
-
-def bomb_of(compress):
-    """Return a writer of 16 MiB, which compresses them when it is called: that takes a while."""
-    bomb = cache(lambda: compress(b'x' * (16 * MIB)))
-    return lambda path: path.write_bytes(bomb())
 
 
 def damaged_checksum() -> bytes:
@@ -65,7 +58,6 @@ def compressed() -> list[Entry]:
                 *(f'noise.txt.{kind}', b'\xff\xfe' + compress(A)),
                 f': is neither compressed nor text: {noise}',
             ),
-            Entry(f'bomb.txt.{kind}', bomb_of(compress), LIMITED, is_limited=True),
             *(
                 refused(
                     *(f'{kind}-of.{other}', compress(again(A))),
@@ -84,11 +76,6 @@ def compressed() -> list[Entry]:
         refused(
             *('checksum.txt.gz', damaged_checksum()),
             f': not readable as gzip: CRC check failed {CHECKSUM ^ 1:#x} != {CHECKSUM:#x}',
-        ),
-        Entry(
-            *('bomb.csv.gz', holding(gzip_of(b'id' * (8 * MIB))), LIMITED),
-            role='gap',
-            is_limited=True,
         ),
     ]
 

@@ -7,7 +7,6 @@ from collections import defaultdict
 from pathlib import Path
 
 import jsonschema
-import numpy as np
 import oracle
 import oracle_judging
 import pytest
@@ -19,7 +18,6 @@ from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.choices import STRATEGIES
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.judging.judging_queue import reason_to_judge
-from mediaeval_ap.judging.minimal_test_collections import ExpectedAP
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 ROOT = Path(__file__).parents[2]
@@ -107,21 +105,6 @@ RUNS = {
     'b_1': [('x', 'v', '4', 'ann', 0.9), ('x', 'v', '1', 'ann', 0.8), ('x', 'v', '5', 'bob', 0.1)],
 }
 EMPTY = AveragePrecision([], K=[3], judged=[], definition='trec')
-
-
-@pytest.mark.parametrize(
-    ('definition', 'derivatives'),
-    [
-        ('hits', [(1 + 1 / 4) / (4 / 3), (1 + 1 / 2) / 2 / (4 / 3)]),
-        ('map-at-r', [1 / (4 / 3), 0]),  # of rank 1 alone
-    ],
-)
-def test_derivatives_of_two_pairs_as_likely_as_not(definition, derivatives):
-    """If something is relevant, 4/3 of the two are: of their four labels, three have 1, 1 and 2."""
-    run = [('x', 'v', '1', 'ann', 0.9), ('x', 'v', '2', 'ann', 0.8)]
-    evaluator = AveragePrecision([], K=[3], judged=[], definition=definition)
-    pairs = evaluator.judge_next({'a': run}, ['ann'])._chooser.pairs
-    assert ExpectedAP(pairs).derivatives(np.full(2, 1 / 2))[0] == pytest.approx(derivatives)
 
 
 def check_mtc(runs, queries, depth, near, k, definition, labels):

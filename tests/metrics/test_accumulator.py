@@ -177,10 +177,6 @@ UPDATES = {  # of an accumulator, and the name of the argument that is a tensor
             RuntimeError("Can't call numpy() on Tensor that requires grad. Use …"),
             'give it as .detach().cpu()',
         ),
-        (
-            TypeError("can't convert cuda:0 device type tensor to numpy. Use …"),
-            'give it as .detach().cpu()',
-        ),
         (TypeError('Got unsupported ScalarType BFloat16'), 'give it as .float()'),
         (
             TypeError('__array__() was called on traced array\nThe error'),

@@ -7,7 +7,6 @@ import pytest
 from mediaeval_ap import (
     AveragePrecision,
     PersonDiscovery2015,
-    challenges,
     evaluate_trec,
     metrics,
     validate,
@@ -42,18 +41,15 @@ RUN = [('x', 'v', '1', 'ann', 0.5)]
 
 DOORS = {
     'cutoff': lambda value: AveragePrecision(REFERENCE, [value]),
-    'definition': lambda value: AveragePrecision(REFERENCE, definition=value),
     'reference': AveragePrecision,
     'reference-field': lambda value: AveragePrecision([('x', value, '1', 'ann')]),
     'run-row': lambda value: AveragePrecision(REFERENCE).evaluate([value]),
-    'query': lambda value: AveragePrecision(REFERENCE).evaluate(RUN, [value]),
     'live-confidence': lambda value: (
         AveragePrecision(REFERENCE).live(RUN).add(('x', 'v', '1', 'ann', value))
     ),
     'rules': lambda value: validate(RUN, rules=value),
     'ratio': lambda value: PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')], ratio=value),
     'relevance': lambda value: evaluate_trec([('7', 'd', value)], [('7', 'd', 0.5)]),
-    'map': lambda value: challenges.evaluate_map(value, value),
     'labels': lambda value: metrics.mean_average_precision_at_k([['a']], value),
     'render': lambda value: render(problems_document({'run': examine(RUN)}), value),
     'depth': lambda value: Definition('a', value, ('k',), 0.0, Repeats.DROP, 'b'),
@@ -80,12 +76,10 @@ def test_limits_may_be_huge():
     ('value', 'quoted'),
     [
         (HUGE, f'<int of {math.ceil(5000 * math.log2(10))} bits>'),
-        (-HUGE, f'<int of {math.ceil(5000 * math.log2(10))} bits>'),
         (Unshown(), '<Unshown that cannot be shown>'),
         ([HUGE], '<list that cannot be shown>'),
         (Long(), 'x\\n' * 20 + '…'),
         ('x' * 1000, f"'{'x' * 59}…"),
-        ('nan', "'nan'"),
         ([1, 'a'], "[1, 'a']"),
     ],
     ids=lambda _: '',

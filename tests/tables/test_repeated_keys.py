@@ -17,7 +17,6 @@ REPEATED = {
     f'[{RECORD}, {RECORD[:-1]}, "score": 2}}]': "f, item 2: found 'score' again",
     '[[], [{"a": [{"b": 1, "b": 1}]}]]': "f, item 2, item 1, 'a', item 1: found 'b' again",
     '{"a": {"x": 1, "x": 1}, "b": {"y": 1, "y": 1}}': "f, 'a': found 'x' again",
-    '{"a": {"x": 1, "x": 1}, "a": 1}': "f: found 'a' again",
     '{"": 1, "": 1}': "f: found '' again",
 }
 
@@ -36,8 +35,6 @@ def test_a_repeated_key_is_named_with_the_way_to_it(text):
         '{"a": 1, "A": 2, " a": 3, "1": 4, "1.0": 5, "e\\u0301": 6, "\\u00e9": 7}',
         f'[{RECORD}, {RECORD}]',
         '{"a": {"a": {"a": {}}}}',
-        '[]',
-        '"a"',
     ],
 )
 def test_other_keys_are_no_repeated_ones(text):
@@ -62,7 +59,6 @@ def test_lines_have_their_number():
 QRELS = '{"q1": {"d1": 1}}'
 FILES = {
     'run of ranx': '{"q1": {"d1": 0.9}, "q1": {"d2": 0.5}}',
-    'MTEB': '{"en": {"test": {"q1": {"d1": 0.9, "d1": 0.5}}}}',
     'records': f'[{RECORD[:-1]}, "docno": "d2"}}]',
     'lines': f'{RECORD[:-1]}, "qid": "q2"}}\n',
     'sentence-transformers': '{"query_id": "q1", "results": [{"corpus_id": "d", "corpus_id": 2}]}',

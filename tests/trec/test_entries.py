@@ -51,12 +51,6 @@ def test_a_pipe_is_read_once(folder):
         evaluate_trec('qrels', 'other')
 
 
-def test_the_first_repeated_document_is_named():
-    run = [('7', document, 1.0) for document in ('d1', 'd2', 'd1', 'd2', 'd1')]
-    with pytest.raises(FormatError, match="<run>, row 3, docno: found 'd1' again for topic '7'"):
-        evaluate_trec(QRELS, run)
-
-
 # Precisions are added in doubles, and expected ones are products of a few quotients.
 ROUNDING = 1e-14
 
@@ -106,8 +100,6 @@ def test_comments_are_in_lines_alone(folder):
 def test_a_relevance_is_an_integer_of_any_type():
     rows = [('7', 'd1', 1.0), ('7', 'd2', np.float32(2)), ('8', 'd1', np.int8(-1))]
     assert evaluate_trec(rows, RUN, [1]).n_relevant.tolist() == [2, 0]
-    with pytest.raises(FormatError, match=r'<qrels>, row 1, relevance: found 0\.5, expected an'):
-        evaluate_trec([('7', 'd1', 0.5)], RUN)
 
 
 words = st.text('ab#é\xa0.' + '𐍈', min_size=1, max_size=10) | st.sampled_from(
