@@ -3,13 +3,12 @@
 import io
 import json
 from fractions import Fraction
-from pathlib import Path
 
-import jsonschema
 import numpy as np
 import oracle_comparison as oracle
 import pandas
 import pytest
+from schemas import follow_schema
 
 from mediaeval_ap import compare, evaluate_gap, evaluate_lrap, read_results
 from mediaeval_ap.errors import ParameterError
@@ -17,8 +16,6 @@ from mediaeval_ap.render.formats import render
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 
-ROOT = Path(__file__).parents[2]
-SHAPE = json.loads((ROOT / 'docs/reference/schemas/comparison-3.schema.json').read_text())
 CLASSES = ['x', 'y', 'z']
 
 
@@ -92,7 +89,7 @@ def test_what_json_holds_is_enough():
     comparison = compare(scores, **settings)
     as_json = json.dumps(comparison.to_dict())
     assert json.dumps(compare(read, **settings).to_dict()) == as_json
-    jsonschema.Draft202012Validator(SHAPE).validate(json.loads(as_json))
+    follow_schema(json.loads(as_json), 'comparison-3')
     verdicts = {each.run: each.verdict for each in comparison.verdicts}
     assert verdicts == {'same': 'not worse', 'less': 'worse'}
     ranks = {each.run: each.rank for each in comparison.leaderboard}

@@ -1,19 +1,16 @@
 """Score tables of losses: with the sign turned, all is as it is where more is better."""
 
 import json
-from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pandas
 import pytest
 from compared_runs import evaluation, several
+from schemas import follow_schema
 
 from mediaeval_ap import compare
 from mediaeval_ap.errors import ParameterError
 
-SCHEMA = Path(__file__).parents[2] / 'docs/reference/schemas/comparison-3.schema.json'
-SHAPE = json.loads(SCHEMA.read_text())
 ITEMS = [f'i{place:02}' for place in range(60)]
 SHIFTS = {'a': 0, 'b': 0.006, 'c': -0.02, 'd': 0.05, 'e': 0.0}
 
@@ -181,7 +178,7 @@ def test_every_output_says_that_lower_is_better():
     assert ' Above the diagonal the first system is better.' in page
     assert 'aria-sort="ascending">WER<' in page
     written = found.to_dict()
-    jsonschema.Draft202012Validator(SHAPE).validate(written)
+    follow_schema(written, 'comparison-3')
     assert written['manifest']['parameters']['lower_is_better'] is True
 
 

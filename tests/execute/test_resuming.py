@@ -2,7 +2,6 @@
 
 import shutil
 import tempfile
-import warnings
 from pathlib import Path
 
 import pandas
@@ -11,7 +10,7 @@ import pytest
 from block_folders import blocks_in, kept_in
 from hypothesis import given
 from hypothesis import strategies as st
-from stores import stored
+from stores import stored, told
 from strategies import allowed, cutoffs, hypothesis_rows, names, reference_rows, subsets
 
 from mediaeval_ap import AveragePrecision, choices, collect, definitions
@@ -23,14 +22,6 @@ from mediaeval_ap.tables import HYPOTHESIS, read
 
 def snapshot(rows):
     return Ranking(read(rows, HYPOTHESIS))
-
-
-def with_warnings(call):
-    """What a call returns, and the warnings that it gives out."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter('always')
-        result = call()
-    return result, [(type(each.message), str(each.message)) for each in found]
 
 
 def same(one, other):
@@ -48,7 +39,7 @@ def evaluations(draw):
     if subset is not None:
         subset |= {reference[0][:2]}  # else the reference may be empty
     policy = draw(st.sampled_from(choices.WITHOUT_RELEVANT))
-    average_precision = with_warnings(
+    average_precision = told(
         lambda: AveragePrecision(
             reference,
             allowed(draw(cutoffs), definition),
@@ -77,9 +68,9 @@ def test_parts_in_any_order_equal_the_whole(evaluation, n_parts, draw, measures)
     options = {'measures': measures}
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setattr(block_folder, 'BLOCK_QUERIES', block_queries)
-        whole, told = with_warnings(lambda: average_precision.evaluate(rows, queries, **options))
+        whole, told_at_once = told(lambda: average_precision.evaluate(rows, queries, **options))
         options['resume'] = Path(folder, 'blocks')
-        parts, told_of_run = with_warnings(
+        parts, told_of_run = told(
             lambda: [
                 average_precision.evaluate_part(rows, queries, part=(i, n_parts), **options)
                 for i in order
@@ -87,17 +78,15 @@ def test_parts_in_any_order_equal_the_whole(evaluation, n_parts, draw, measures)
         )
         assert sum(part.found for part in parts) == 0
         assert sum(part.computed for part in parts) == len(blocks_in(options['resume']))
-        (collected,), told_of_values = with_warnings(lambda: collect(options['resume']))
+        (collected,), told_of_values = told(lambda: collect(options['resume']))
         same(collected, whole)
-        assert [*dict.fromkeys(told_of_run), *told_of_values] == told
+        assert [*dict.fromkeys(told_of_run), *told_of_values] == told_at_once
         kept = {path: path.read_bytes() for path in blocks_in(options['resume'])}
         for path in draw.sample(list(kept), draw.randint(0, len(kept))):
             path.unlink()
-        again, told_again = with_warnings(
-            lambda: average_precision.evaluate(rows, queries, **options)
-        )
+        again, told_again = told(lambda: average_precision.evaluate(rows, queries, **options))
         same(again, whole)
-        assert told_again == told
+        assert told_again == told_at_once
         assert {path: path.read_bytes() for path in blocks_in(options['resume'])} == kept
 
 

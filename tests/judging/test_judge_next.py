@@ -4,15 +4,14 @@ import json
 import math
 import random
 from collections import defaultdict
-from pathlib import Path
 
-import jsonschema
 import oracle
 import oracle_judging
 import pytest
 import strategies
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from schemas import follow_schema, schema_of
 
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.choices import STRATEGIES
@@ -20,8 +19,6 @@ from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.judging.judging_queue import reason_to_judge
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
-ROOT = Path(__file__).parents[2]
-QUEUE = json.loads((ROOT / 'docs/reference/schemas/queue-1.schema.json').read_text())
 FIXED = [each for each in STRATEGIES if each != 'mtc']
 
 runs = st.dictionaries(
@@ -237,5 +234,5 @@ def test_wrong_settings(name, value):
 
 def test_json_is_as_the_schema_says():
     value = json.loads(EMPTY.judge_next(RUNS, ['ann', 'bob']).to_json())
-    jsonschema.Draft202012Validator(QUEUE).validate(value)
-    assert set(value) == set(QUEUE['required'])
+    follow_schema(value, 'queue-1')
+    assert set(value) == set(schema_of('queue-1')['required'])

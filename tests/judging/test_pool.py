@@ -4,7 +4,6 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
-import jsonschema
 import oracle
 import oracle_judging
 import pytest
@@ -12,14 +11,13 @@ import strategies
 from commands import run
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from schemas import follow_schema, schema_of
 
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.errors import DataWarning, ParameterError
 from mediaeval_ap.render.page import render_chart
 
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
-ROOT = Path(__file__).parents[2]
-SHAPE = json.loads((ROOT / 'docs/reference/schemas/pool-1.schema.json').read_text())
 
 runs = st.dictionaries(
     st.sampled_from(['a_1', 'a_2', 'b_1', 'c']), strategies.hypothesis_rows, min_size=1
@@ -119,8 +117,8 @@ def test_all_that_was_found_may_be_of_one_team():
 
 def test_json_and_csv_have_each_run(pool):
     value = json.loads(pool.to_json())
-    jsonschema.Draft202012Validator(SHAPE).validate(value)
-    assert set(value) == set(SHAPE['required'])
+    follow_schema(value, 'pool-1')
+    assert set(value) == set(schema_of('pool-1')['required'])
     assert [each['run'] for each in value['runs']] == pool.runs
     head, *rows = [line.split(',') for line in pool.to_csv().splitlines()]
     assert head == ['without', 'run', 'team', 'MAP@1', 'MAP@10', 'rank']
@@ -172,8 +170,8 @@ def test_a_warning_names_two_runs_whose_order_could_turn(of_judged):
 def test_bounds_in_every_format(of_judged):
     pool, _ = of_judged
     value = json.loads(pool.to_json())
-    jsonschema.Draft202012Validator(SHAPE).validate(value)
-    assert set(value) == set(SHAPE['properties'])
+    follow_schema(value, 'pool-1')
+    assert set(value) == set(schema_of('pool-1')['properties'])
     assert [each['run'] for each in value['bounds']] == pool.runs
     head, first, *rest = [line.split(',') for line in pool.to_csv().splitlines()]
     row = dict(zip(head, first, strict=True))

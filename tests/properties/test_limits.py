@@ -1,13 +1,12 @@
 """How many bytes a compressed file or one of Parquet may come to."""
 
-import bz2
 import gzip
 import io
-import lzma
 import re
 
 import pyarrow
 import pytest
+from hostile.containers import COMPRESS
 from hostile.entries import REFERENCE, A, B
 from pyarrow import parquet
 
@@ -17,13 +16,6 @@ from mediaeval_ap.tables import HYPOTHESIS, SUBSET, read
 from mediaeval_ap.tables.layouts import RecordLayout
 from mediaeval_ap.tables.records import read_records
 from mediaeval_ap.tables.sources import LIMIT_VARIABLE
-
-COMPRESS = {
-    'gz': gzip.compress,
-    'bz2': bz2.compress,
-    'xz': lzma.compress,
-    'zst': lambda content: pyarrow.compress(content, 'zstd', asbytes=True),
-}
 
 
 def refuses(name, n_bytes, limit):

@@ -4,11 +4,10 @@ import csv
 import io
 import json
 from dataclasses import replace
-from pathlib import Path
 
-import jsonschema
 import pytest
 from result_kinds import RESULTS
+from schemas import follow_schema
 
 from mediaeval_ap import AveragePrecision, Score
 from mediaeval_ap.render.formats import render
@@ -16,8 +15,6 @@ from mediaeval_ap.results.described import RESULTS_SCHEMA
 from mediaeval_ap.results.result import results_document
 from mediaeval_ap.tables import Provenance
 
-ROOT = Path(__file__).parents[2]
-SHAPE = json.loads((ROOT / 'docs/reference/schemas/results-1.schema.json').read_text())
 QUIET = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'bob'), ('x', 'v', '3', 'ann')]
 
@@ -29,7 +26,7 @@ def test_json_is_as_its_schema_says(kind, per_query):
     result = RESULTS[kind]()
     document = results_document([result] * 2, per_query=per_query, failed=[('bad.txt', 'is empty')])
     written = json.loads(render(document, 'json'))
-    jsonschema.Draft202012Validator(SHAPE).validate(written)
+    follow_schema(written, 'results-1')
     assert written['schema'] == RESULTS_SCHEMA
     assert written['failed'] == [{'run': 'bad.txt', 'error': 'is empty'}]
     assert ('queries' in written['results'][0]) == per_query

@@ -1,16 +1,13 @@
 """Where tables come from: files of every kind, open files, frames and rows."""
 
-import bz2
 import gzip
 import hashlib
 import io
-import lzma
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +15,7 @@ import pandas
 import polars
 import pyarrow
 import pytest
+from hostile.containers import COMPRESS
 from pyarrow import parquet
 
 from mediaeval_ap import tables
@@ -44,8 +42,7 @@ def frame():
     return pandas.DataFrame(ROWS, columns=FIELDS)
 
 
-COMPRESSORS = {'': bytes, '.gz': gzip.compress, '.bz2': bz2.compress, '.xz': lzma.compress}
-COMPRESSORS['.zst'] = partial(pyarrow.compress, codec='zstd', asbytes=True)
+COMPRESSORS = {'': bytes, **{f'.{kind}': compress for kind, compress in COMPRESS.items()}}
 
 
 @pytest.mark.parametrize('suffix', ['.gz', '.bz2', '.xz', '.zst'])
