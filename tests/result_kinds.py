@@ -1,12 +1,11 @@
 """A result of each kind, on small data."""
 
-from pathlib import Path
+from challenge_inputs import SAMPLES
 
 from mediaeval_ap import AveragePrecision, PersonDiscovery2015, challenges
 from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.trec import evaluate_trec
 
-SAMPLES = Path(__file__).parents[1] / 'samples'
 REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'w', '1', 'bob')]
 RUN = [('x', 'v', '1', 'ann', 0.9), ('x', 'v', '1', 'bob', 0.5)]
 MEAN = Definition('mine', ('k', 'N'), ('R', 'H'), 0.5, Repeats.DROP, 'a test')

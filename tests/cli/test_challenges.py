@@ -4,6 +4,7 @@ import csv
 from pathlib import Path
 
 import pytest
+from challenge_inputs import SAMPLES
 from commands import json_of, output_of, refused, run
 from schemas import follow_schema
 
@@ -12,7 +13,6 @@ from mediaeval_ap.choices import TIES
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.result import results_document
 
-SAMPLES = Path(__file__).parents[2] / 'samples'
 COMMANDS = {
     'map': ('map', 'fashion_truth.csv', 'fashion_predictions.csv'),
     'first-hit': ('map', 'whales_truth.csv', 'whales_predictions.csv', '--first-hit'),

@@ -2,10 +2,10 @@
 
 import re
 import shutil
-from pathlib import Path
 
 import click
 import pytest
+from challenge_inputs import SAMPLES
 from commands import json_of, refused, run, run_line
 
 from mediaeval_ap import definitions
@@ -13,7 +13,6 @@ from mediaeval_ap.cli import main
 from mediaeval_ap.cli.commands import GROUPS
 from mediaeval_ap.cli.help import TOPICS
 
-SAMPLES = Path(__file__).parents[2] / 'samples'
 EXAMPLES = [example for each in main.commands.values() for example in each.examples]
 
 

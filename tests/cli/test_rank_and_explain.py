@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from challenge_inputs import SAMPLES
 from commands import json_of, output_of, refused
 from schemas import follow_schema
 
 from mediaeval_ap import AveragePrecision
 from mediaeval_ap.render.formats import render
 
-SAMPLES = Path(__file__).parents[2] / 'samples'
 OTHER = 'other.txt'
 EXPLAIN = 'explain', 'reference.txt', 'hypothesis.txt', '--quiet'
 

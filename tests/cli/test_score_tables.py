@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pandas
 import pytest
+from challenge_inputs import SAMPLES
 from commands import json_of, output_of, refused, run
 from schemas import follow_schema
 
 from mediaeval_ap import compare
 from mediaeval_ap.render.formats import render
-
-SAMPLES = Path(__file__).parents[2] / 'samples'
 
 
 @pytest.fixture(autouse=True)

@@ -9,12 +9,12 @@ from typing import Any
 
 import pandas
 import pytest
+from challenge_inputs import SAMPLES
 
 from mediaeval_ap import AveragePrecision, compare
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
 
-SAMPLES = Path(__file__).parents[2] / 'samples'
 HOSTILE_RUN = '<img src=x onerror=alert(1)>.txt'  # no slash, which a file cannot have in its name
 HOSTILE_NAMES = [
     *('<script>alert(1)</script>', '"><img/src=x/onerror=alert(2)>', "'onmouseover='alert(3)"),

@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from pathlib import Path
 
 import pytest
 from metric_rows import columns_of, update
@@ -16,7 +15,6 @@ from mediaeval_ap.metrics import (
 )
 from mediaeval_ap.tables import HYPOTHESIS, read
 
-SAMPLES = Path(__file__).parents[2] / 'samples'
 COPIES = {
     'copy': copy.copy,
     'deepcopy': copy.deepcopy,

@@ -1,8 +1,7 @@
 """Every command and method that takes a run takes a store."""
 
-from pathlib import Path
-
 import pytest
+from challenge_inputs import SAMPLES
 from click.testing import CliRunner
 from stores import stored
 
@@ -12,7 +11,6 @@ from mediaeval_ap.errors import FormatError, ReadError
 from mediaeval_ap.store.store import open_store
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
 
-SAMPLES = Path(__file__).parents[2] / 'samples'
 RUN, JUDGED = SAMPLES / 'hypothesis.txt', SAMPLES / 'reference.txt'
 IS_STORE = (
     'is a store, expected a file: only a run to score may be a store (mediaeval-ap index --export '
