@@ -2,7 +2,15 @@
 
 import pytest
 
-from mediaeval_ap.choices import TIES, check_policy, check_ratio, check_tag, is_text
+from mediaeval_ap.choices import (
+    TIES,
+    check_jobs,
+    check_limit,
+    check_policy,
+    check_ratio,
+    check_tag,
+    is_text,
+)
 from mediaeval_ap.errors import ParameterError
 
 
@@ -30,3 +38,10 @@ def test_tags_of_more_than_one_word(tag):
 )
 def test_no_names(value):
     assert not is_text(value)
+
+
+def test_true_is_no_limit_and_no_number_of_jobs():
+    with pytest.raises(ParameterError):
+        check_limit(True, 'k')
+    with pytest.raises(ParameterError):
+        check_jobs(True)

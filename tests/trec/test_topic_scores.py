@@ -83,6 +83,7 @@ def test_nothing_to_score_is_an_error():
         {'definition': 'map'},
         {'definition': 'hits', 'ties': 'expected'},
         {'relevance_level': '1'},
+        {'relevance_level': True},
         {'relevance_level': 10**400},
         {'ignore': '-1'},
         {'ignore': [-1, 0.5]},
