@@ -75,7 +75,7 @@ class ReportedRun(NamedTuple):
                 judged_shares[listing.query] = run.lister.share_judged(listing, K)
 
         cutoffs = list(dict.fromkeys([k, *criteria.K]))
-        diagnoses = diagnose(run, pooled.queries, cutoffs, pooled.near, read)
+        diagnoses = diagnose(run, pooled.queries, cutoffs, pooled.near, reader=read)
         diagnosis_at = dict(zip(cutoffs, diagnoses, strict=True))
         ap = np.column_stack([diagnosis_at[cutoff].ap for cutoff in criteria.K])
         scores = Scores(ap, diagnoses[0].n_relevant)
@@ -85,10 +85,12 @@ class ReportedRun(NamedTuple):
         return cls(
             evaluate_run(run, pooled.queries, scores),
             diagnosis_at[k],
-            Alternatives.of(diagnosis_at[criteria.K[-1]]),
-            {f'M{ap_column(cutoff)}': diagnosis_at[cutoff].mean_parts for cutoff in criteria.K},
-            rows,
-            ranked,
+            alternatives=Alternatives.of(diagnosis_at[criteria.K[-1]]),
+            losses={
+                f'M{ap_column(cutoff)}': diagnosis_at[cutoff].mean_parts for cutoff in criteria.K
+            },
+            rows=rows,
+            pooled=ranked,
         )
 
 

@@ -40,16 +40,21 @@ def diagnose(
     cutoffs = depths(K)
     examined_run = ExaminedRun(run, names, near)
     examined = examined_run.examine(names, max(cutoffs), reader)
-    n_relevant = examined.counts.relevant
-    n_ranked = examined.counts.ranked
-    shots = examined.shots
-    values = ap_by_state(shots, examined.ranks, examined.counts, cutoffs, definition)
-    shot_gains = gains(shots, examined.ranks, examined.counts, cutoffs, definition)
+    n_relevant = examined.hits.counts.relevant
+    values = ap_by_state(examined.hits, cutoffs, definition)
+    shot_gains = gains(examined.hits, cutoffs, definition)
     ap = values[0][rows]
     evaluation = evaluate_run(run, selected, Scores(ap, n_relevant[rows]))
     alone = _gains_alone(examined, values[0], cutoffs, definition)
     ties = [
-        tie_bounds(hits, n_relevant, n_ranked, cutoffs, definition, examined_run.shot_id)
+        tie_bounds(
+            hits,
+            n_relevant,
+            examined.hits.counts.ranked,
+            K=cutoffs,
+            definition=definition,
+            shot_id=examined_run.shot_id,
+        )
         for hits in examined.ties
     ]
     facts = [examined.facts[row] for row in rows.tolist()]
@@ -66,10 +71,10 @@ def diagnose(
             Diagnosis(
                 replace(evaluation, K=[k], ap=ap[:, [column]]),
                 near,
-                {part: losses[rows] for part, losses in parts.items()},
-                {level: bounds[column].of(rows) for level, bounds in levels},
-                [lost.confused for lost in confused],
-                [
+                parts={part: losses[rows] for part, losses in parts.items()},
+                ties={level: bounds[column].of(rows) for level, bounds in levels},
+                confused=[lost.confused for lost in confused],
+                near_misses=[
                     NearMiss(
                         n_hypotheses=int(run.ranking.name_counts[lost.name]),
                         alone=alone[lost.query, lost.name][column],
@@ -77,8 +82,8 @@ def diagnose(
                     )
                     for lost in near_misses
                 ],
-                definitions[column],
-                examined_run,
+                definitions=definitions[column],
+                _examined=examined_run,
             )
         )
     return diagnoses
@@ -89,7 +94,7 @@ def _gains_alone(
 ) -> dict[tuple[int, int], list[float]]:
     """Return the gain in AP at each cutoff if a name is corrected, by numbers of query and name."""
     query = np.array([query for query, _ in examined.corrected], dtype=np.int64)
-    sizes = examined.counts.relevant[query], examined.counts.ranked[query]
+    sizes = examined.hits.counts.relevant[query], examined.hits.counts.ranked[query]
     corrected_ap = RankedHits.of(list(examined.corrected.values()), *sizes).ap(K, definition)
     return dict(zip(examined.corrected, (corrected_ap - ap[query]).tolist(), strict=True))
 
@@ -111,7 +116,7 @@ def _lost_names(
 ) -> list[_LostName]:
     """Return the names under which shots of a kind were returned, the costliest first."""
     hypotheses = examined.hypotheses
-    shots = examined.shots
+    shots = examined.hits.shots
     n_of_shot = np.diff(
         run_starts([hypotheses.query, hypotheses.shot]), append=len(hypotheses.shot)
     )

@@ -277,16 +277,16 @@ class Diagnosis(Described):
         return QueryDiagnosis(
             query,
             self.k,
-            loss.ap,
-            loss.n_relevant,
-            loss.parts,
-            ranked_hypotheses(run, listing),
-            relevant_shots(run, listing, examined, depth),
-            self._bounds_by_level(row),
-            reconcile(examined.facts[0], self.k, self.definition),
-            self.run,
-            self.definition.name,
-            notes_of_query(run, query),
+            ap=loss.ap,
+            n_relevant=loss.n_relevant,
+            parts=loss.parts,
+            ranking=ranked_hypotheses(run, listing),
+            relevant=relevant_shots(run, listing, examined, depth),
+            ties=self._bounds_by_level(row),
+            definitions=reconcile(examined.facts[0], self.k, self.definition),
+            run=self.run,
+            definition=self.definition.name,
+            notes=notes_of_query(run, query),
         )
 
     def against(self, other: Diagnosis) -> Difference:
@@ -317,10 +317,10 @@ class Diagnosis(Described):
             (name, other_name),
             self.k,
             self.definition.name,
-            (self.map, other.map),
-            list(self.queries),
-            other.ap[rows] - self.ap,
-            {part: losses - other.parts[part][rows] for part, losses in self.parts.items()},
+            maps=(self.map, other.map),
+            queries=list(self.queries),
+            ap=other.ap[rows] - self.ap,
+            parts={part: losses - other.parts[part][rows] for part, losses in self.parts.items()},
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from mediaeval_ap.diagnosis.loss import (
     PART_OF_NAME,
     SHOT_KINDS,
     SPELLING,
-    HitRanks,
     RelevantHypotheses,
+    RepairableHits,
     ReturnedShots,
     ShotCounts,
     gains,
@@ -50,9 +50,7 @@ class ExaminedQueries(NamedTuple):
 
     hypotheses: RelevantHypotheses
     kinds: NDArray[np.int64]  # one for each hypothesis
-    shots: ReturnedShots
-    ranks: HitRanks
-    counts: ShotCounts
+    hits: RepairableHits
     ties: list[TiedHits]  # of equal confidence, then of equal temporal rank, too
     facts: list[RankingFacts]  # of each query
     # By query and name near it, as numbers: the ranks of the hits, from 1, if this name, and
@@ -143,10 +141,16 @@ class ExaminedRun:
             np.array([reference.n_shots(query) for query in queries]),
             np.array(n_ranked, dtype=np.int64),
         )
-        ranks = hit_ranks(shots, all_facts, tie_starts, definition, counts.ranked)
-        ties_by_level = list(map(join_rankings, zip(*ties, strict=True)))
+        ranks = hit_ranks(
+            shots, all_facts, tie_starts, definition=definition, n_ranked=counts.ranked
+        )
         return ExaminedQueries(
-            hypotheses, kinds, shots, ranks, counts, ties_by_level, all_facts, corrected
+            hypotheses,
+            kinds,
+            RepairableHits(shots, ranks, counts),
+            ties=list(map(join_rankings, zip(*ties, strict=True))),
+            facts=all_facts,
+            corrected=corrected,
         )
 
     def _relevant_hypotheses(self, queries: Sequence[str]) -> RelevantHypotheses:
@@ -269,8 +273,9 @@ def relevant_shots(
     for row in np.lexsort((hypotheses.place, hypotheses.distance)).tolist():
         names.setdefault(int(hypotheses.shot[row]), {})[values[hypotheses.name[row]]] = None
     shot_gains = _gains_in_order(run, examined, depth)
-    ranks = _ranks_in_run(run, listing, examined.shots)
-    returned = zip(examined.shots.shot.tolist(), examined.shots.kind.tolist(), ranks, strict=True)
+    returned_shots = examined.hits.shots
+    ranks = _ranks_in_run(run, listing, returned_shots)
+    returned = zip(returned_shots.shot.tolist(), returned_shots.kind.tolist(), ranks, strict=True)
     shots = []
     for (number, kind, rank), gain in zip(returned, shot_gains, strict=False):
         corpus, video, shot = ids_by_shot[number]
@@ -302,7 +307,7 @@ def notes_of_query(run: ExaminedRun, query: str) -> list[str]:
 
 def _gains_in_order(run: ExaminedRun, examined: ExaminedQueries, depth: int) -> list[float]:
     """Return the AP that the repair of each shot adds: returned shots by rank, then absent ones."""
-    counts = examined.counts
+    counts = examined.hits.counts
     definition = run.criteria.definition
 
     def all_in_front(n_shots: int) -> float:
@@ -311,9 +316,7 @@ def _gains_in_order(run: ExaminedRun, examined: ExaminedQueries, depth: int) -> 
         hits = RankedHits(np.zeros_like(ranks), ranks, counts.relevant, n_ranked)
         return float(hits.ap([depth], definition)[0, 0])
 
-    gains_of_returned: list[float] = gains(
-        examined.shots, examined.ranks, counts, [depth], definition
-    )[:, 0].tolist()
+    gains_of_returned: list[float] = gains(examined.hits, [depth], definition)[:, 0].tolist()
     n_returned = len(gains_of_returned)
     n_shots = range(n_returned, int(counts.distinct[0]) + 1)
     values = list(map(all_in_front, n_shots))

@@ -132,10 +132,19 @@ class HitRanks(NamedTuple):
     confidence: NDArray[np.int64]  # hits under the query before all others
 
 
+class RepairableHits(NamedTuple):
+    """All that a repair moves, and the sizes that AP is divided by."""
+
+    shots: ReturnedShots
+    ranks: HitRanks
+    counts: ShotCounts
+
+
 def hit_ranks(
     shots: ReturnedShots,
     facts: Sequence[RankingFacts],
     ties: Sequence[NDArray[np.int64]],
+    *,
     definition: Definition,
     n_ranked: NDArray[np.int64],
 ) -> HitRanks:
@@ -181,14 +190,9 @@ def move_to_front(
     return new_ranks[np.lexsort((new_ranks, query))]
 
 
-def ap_by_state(
-    shots: ReturnedShots,
-    ranks: HitRanks,
-    counts: ShotCounts,
-    K: Sequence[int],
-    definition: Definition,
-) -> Floats:
+def ap_by_state(repairable: RepairableHits, K: Sequence[int], definition: Definition) -> Floats:
     """Return AP as scored, then after each repair, shape (n_states, n_queries, n_cutoffs)."""
+    shots, ranks, counts = repairable
     query = shots.query
     ranks_by_kind = [
         move_to_front(query, ranks.confidence, shots.kind <= kind)
@@ -210,14 +214,9 @@ def ap_by_state(
     return np.stack(values)
 
 
-def gains(
-    shots: ReturnedShots,
-    ranks: HitRanks,
-    counts: ShotCounts,
-    K: Sequence[int],
-    definition: Definition,
-) -> Floats:
+def gains(repairable: RepairableHits, K: Sequence[int], definition: Definition) -> Floats:
     """Return the AP that each shot adds as it moves behind those before it, by kind and rank."""
+    shots, ranks, counts = repairable
     query = shots.query
     n_rows = len(shots.query)
     shot_gains = np.zeros((n_rows, len(K)))

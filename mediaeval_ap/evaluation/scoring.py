@@ -89,11 +89,11 @@ def evaluation_of(
     return Evaluation(
         names,
         list(criteria.K),
-        scores.ap,
-        scores.n_relevant,
-        criteria.definition,
-        inputs,
-        counts,
+        ap=scores.ap,
+        n_relevant=scores.n_relevant,
+        definition=criteria.definition,
+        inputs=inputs,
+        counts=counts,
         parameters=criteria.parameters,
         judged=scores.judged,
     )

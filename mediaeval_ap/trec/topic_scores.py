@@ -282,11 +282,11 @@ def _score_entries(
     return Evaluation(
         [topics[code] for code in scored.tolist()],
         criteria.cutoffs,
-        ap[scored],
-        n_relevant,
-        criteria.definition,
-        {'reference': judged.source, 'hypothesis': returned.source},
-        {
+        ap=ap[scored],
+        n_relevant=n_relevant,
+        definition=criteria.definition,
+        inputs={'reference': judged.source, 'hypothesis': returned.source},
+        counts={
             'queries': len(scored),
             'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
             'judgements': len(judged),
@@ -298,8 +298,8 @@ def _score_entries(
             **count_of_skipped(criteria.skip_or_count, n_skipped),
             **({'ignored': n_ignored} if criteria.ignored else {}),
         },
-        values_by_measure,
-        criteria.parameters,
+        measures=values_by_measure,
+        parameters=criteria.parameters,
         warnings=tuple(warnings),
         run=run_name,
     )
