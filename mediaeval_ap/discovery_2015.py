@@ -218,11 +218,7 @@ class PersonDiscovery2015:
         reference = self._reference
         policy = self._without_relevant
         query_names, n_skipped, about_queries, about_skipped = queries_or_default(
-            tables.get('queries'),
-            reference.queries,
-            reference.names,
-            self._inputs['reference'].name,
-            skip_or_count=policy,
+            tables.get('queries'), reference, policy
         )
         if queries is not None:
             distinct = tables['queries']['person_name'].values

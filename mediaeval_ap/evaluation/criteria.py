@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -95,27 +94,23 @@ def skipped_queries(
 
 
 def queries_or_default(
-    queries: Table | None,
-    default: Sequence[str],
-    names: Collection[str],
-    reference: str,
-    skip_or_count: WithoutRelevant,
+    queries: Table | None, reference: Reference, skip_or_count: WithoutRelevant
 ) -> tuple[list[str], int, list[DataWarning], list[DataWarning]]:
-    """Return the given queries, or the default: the names of a reference without placeholders.
+    """Return the queries of a user, or else the names of a reference without placeholders.
 
     With them come the number of queries left out, and warnings about repeated ones and about these.
-    `names` are all names of the reference; `reference` is the name of its file.
     """
+    names = reference.names
     if queries is None:
-        if not default:
+        if not reference.queries:
             reason = (
                 f'every name of this reference begins with {PLACEHOLDER}, and stands for people '
                 'without a name'
             )
             if not names:
                 reason = 'no row of this reference is judged: all are dropped'
-            raise ParameterError(f'{printable(reference)}: {reason}; give the queries to ask for')
-        return list(default), 0, [], []
+            raise ParameterError(f'{reference.name}: {reason}; give the queries to ask for')
+        return list(reference.queries), 0, [], []
     n_skipped = 0
     about_skipped = []
     if skip_or_count == 'skip':
@@ -125,7 +120,8 @@ def queries_or_default(
         is_in_reference = np.array([name in names for name in column.values])[column.codes]
         n_skipped = int(np.count_nonzero(~is_in_reference))
         cause = '' if is_in_reference.any() else likely_cause(column.values, names)
-        about_skipped = skipped_queries(source, reference, n_skipped, n_queries, cause=cause)
+        file = reference.table.source.name
+        about_skipped = skipped_queries(source, file, n_skipped, n_queries, cause=cause)
         queries = queries.select(is_in_reference)
     about_repeated = repeated_queries(queries)
     return queries.texts('person_name'), n_skipped, about_repeated, about_skipped

@@ -110,9 +110,8 @@ class SelectedQueries(NamedTuple):
 def select_queries(criteria: Criteria, queries: Table | None) -> SelectedQueries:
     """Return the queries in their order, by default the names of the reference."""
     reference = criteria.reference
-    source = criteria.reference.table.source.name
     names, n_skipped, warnings, about_skipped = queries_or_default(
-        queries, reference.queries, reference.names, source, criteria.queries_without_relevant
+        queries, reference, criteria.queries_without_relevant
     )
     if queries is None:
         return SelectedQueries(names, n_skipped, warnings)
