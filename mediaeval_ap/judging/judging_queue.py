@@ -14,7 +14,7 @@ from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import JudgedBy, Strategy
 from mediaeval_ap.errors import DataWarning, ParameterError, shown, with_noun
 from mediaeval_ap.judging.candidates import NOT_JUDGED, PairLabels, PoolPairs
-from mediaeval_ap.judging.minimal_test_collections import ExpectedAP, RelevanceModel
+from mediaeval_ap.judging.minimal_test_collections import MinimalTestCollections
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.results.described import Described, json_document, manifest_json
 from mediaeval_ap.results.rounding import OWN_DECIMALS
@@ -72,12 +72,8 @@ class Chooser:
         return self.pairs.shot if self.by == 'shot' else np.arange(len(self.pairs))
 
     @cached_property
-    def model(self) -> RelevanceModel:
-        return RelevanceModel(self.pairs)
-
-    @cached_property
-    def _expected(self) -> ExpectedAP:
-        return ExpectedAP(self.pairs)
+    def mtc(self) -> MinimalTestCollections:
+        return MinimalTestCollections(self.pairs)
 
     @cached_property
     def fixed(self) -> Floats:
@@ -89,9 +85,7 @@ class Chooser:
     def scores(self, labels: PairLabels) -> Floats:
         """Return the score of each unit, -1 where all its pairs are judged."""
         if self.strategy == 'mtc':
-            p = self.model.probabilities(labels)
-            spread = self._expected.derivatives(p).var(axis=0)
-            values = p * (1 - p) * spread
+            values = self.mtc.effects(labels)
         else:
             values = self.fixed
         open_pairs = np.flatnonzero(labels == NOT_JUDGED)
