@@ -76,18 +76,20 @@ class Chooser:
         return MinimalTestCollections(self.pairs)
 
     @cached_property
-    def fixed(self) -> Floats:
-        """The score of each pair by a strategy that ignores judgements."""
+    def _fixed_values(self) -> Floats:
+        """The value of each pair by a strategy that ignores judgements."""
         combine = np.add if self.strategy == 'rank-sum' else np.maximum
-        scores: Floats = combine.reduce(self.pairs.reciprocal_ranks)
-        return scores
+        values: Floats = combine.reduce(self.pairs.reciprocal_ranks)
+        return values
+
+    def _values(self, labels: PairLabels) -> Floats:
+        if self.strategy == 'mtc':
+            return self.mtc.effects(labels)
+        return self._fixed_values
 
     def scores(self, labels: PairLabels) -> Floats:
         """Return the score of each unit, -1 where all its pairs are judged."""
-        if self.strategy == 'mtc':
-            values = self.mtc.effects(labels)
-        else:
-            values = self.fixed
+        values = self._values(labels)
         open_pairs = np.flatnonzero(labels == NOT_JUDGED)
         scores = np.full(self.unit.max() + 1, -1.0)
         scores[self.unit[open_pairs]] = 0
