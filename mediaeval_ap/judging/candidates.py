@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import Floats, find, first_occurrences
+from mediaeval_ap.arrays import Floats, first_occurrences
 from mediaeval_ap.choices import JudgedBy
 from mediaeval_ap.definitions import Repeats, ap_column, depths
 from mediaeval_ap.errors import DataWarning, ParameterError
@@ -264,6 +264,8 @@ def _ranked_pairs(
 ) -> RankedPairs:
     """Return the first rank of each pool pair in each ranking, down to the last cutoff."""
     queries = pooled.queries.names
+    begins = pairs.searchsorted(np.arange(len(queries) + 1) * n_shots)
+    pair_of_shot = np.full(n_shots + 1, -1)  # at the end for the number -1, outside the pool
     parts = []
     for row, (ranked, numbers) in enumerate(zip(ranked_runs, numbers_by_run, strict=True)):
         rankings: Iterable[NDArray[np.integer]] = ranked.shots
@@ -271,8 +273,11 @@ def _ranked_pairs(
             listings = ranked.run.lister.listings(queries, pooled.deepest)
             rankings = (listing.shots for listing in listings)
         for query, shots in enumerate(rankings):
-            shot = numbers[shots]
-            pair = np.where(shot < 0, -1, find(pairs, query * n_shots + shot))
+            pairs_of_query = np.arange(begins[query], begins[query + 1])
+            pooled_shots = pairs[pairs_of_query] - query * n_shots
+            pair_of_shot[pooled_shots] = pairs_of_query
+            pair = pair_of_shot[numbers[shots]]
+            pair_of_shot[pooled_shots] = -1
             positions = np.flatnonzero(pair >= 0)
             positions = positions[first_occurrences(pair[positions])]
             n = len(positions)
