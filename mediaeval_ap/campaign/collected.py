@@ -71,7 +71,8 @@ class ReportedRun(NamedTuple):
             rows.read(listing)
             if ranked is not None:
                 ranked.read(listing)
-            if criteria.judgements is not None:
+                judged_shares[listing.query] = ranked.hits_by_query[listing.query].judged_shares
+            elif criteria.judgements is not None:
                 judged_shares[listing.query] = run.lister.share_judged(listing, K)
 
         cutoffs = list(dict.fromkeys([k, *criteria.K]))

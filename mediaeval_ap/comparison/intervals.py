@@ -189,7 +189,7 @@ def fewest_units(level: float) -> int:
 
 
 class Variation(NamedTuple):
-    """How the differences of two runs vary between units, and between seeds."""
+    """The variation of the differences of two runs between units, and between seeds."""
 
     sd: float  # the standard deviation
     m: float  # the usual size of differences other than 0

@@ -42,7 +42,7 @@ class PooledRuns:
     near: float  # the largest distance of a name
 
     @property
-    def deepest(self) -> int:
+    def last_cutoff(self) -> int:
         """The last cutoff, as a number of ranks."""
         return depths(self.criteria.K[-1:])[0]
 
@@ -155,9 +155,7 @@ def pool_pairs(pooled: PooledRuns) -> PoolPairs:
         ranks=ranks,
         distances=distances,
         confidences=confidences,
-        n_returned=np.array(
-            [ranking.n_shots if drops_repeats else len(ranking) for ranking in rankings]
-        ),
+        n_returned=np.array([ranking.n_ranked(distinct=drops_repeats) for ranking in rankings]),
         ranked=_ranked_pairs(ranked_runs, pooled, numbers_by_run, pairs, len(shots)),
         parameters={
             'K': list(criteria.K),
@@ -196,9 +194,9 @@ class _NearRun(NamedTuple):
     def of(cls, run: PreparedRun, pooled: PooledRuns) -> _NearRun:
         ranking = run.ranking
         queries = pooled.queries.names
-        n_ranks = len(pooled.runs) * len(queries) * min(pooled.deepest, len(ranking))
+        n_ranks = len(pooled.runs) * len(queries) * min(pooled.last_cutoff, len(ranking))
         keeps_shots = n_ranks <= MOST_KEPT_RANKS
-        depth = max(pooled.depth, pooled.deepest) if keeps_shots else pooled.depth
+        depth = max(pooled.depth, pooled.last_cutoff) if keeps_shots else pooled.depth
         parts = []
         shots = []
         for number, listing in enumerate(run.lister.listings(queries, depth)):
@@ -210,7 +208,7 @@ class _NearRun(NamedTuple):
             confidences = ranking.confidence_at[places]
             parts.append((query, near_shots, positions + 1, distances, confidences))
             if keeps_shots:
-                shots.append(listing.shots[: pooled.deepest])
+                shots.append(listing.shots[: pooled.last_cutoff])
         return cls(run, _NearRanks(*map(np.concatenate, zip(*parts, strict=True))), shots)
 
 
@@ -270,7 +268,7 @@ def _ranked_pairs(
     for row, (ranked, numbers) in enumerate(zip(ranked_runs, numbers_by_run, strict=True)):
         rankings: Iterable[NDArray[np.integer]] = ranked.shots
         if not ranked.shots:
-            listings = ranked.run.lister.listings(queries, pooled.deepest)
+            listings = ranked.run.lister.listings(queries, pooled.last_cutoff)
             rankings = (listing.shots for listing in listings)
         for query, shots in enumerate(rankings):
             pairs_of_query = np.arange(begins[query], begins[query + 1])
