@@ -139,11 +139,12 @@ class Lister:
         Order and temporal ranks stay the same as in the whole run (T. Sakai, "Alternatives to
         Bpref", SIGIR 2007).
         """
+        whole = self.ranking.for_query(query)
         if self.judged is None or not self.is_condensed:
-            return self.ranking
+            return whole
         if self._condensed is not None:
             return self._condensed
-        ranking = self.ranking.condensed(self.judged.mask(query))
+        ranking = whole.condensed(self.judged.mask(query))
         if not self.judged.is_of_pairs:
             self._condensed = ranking
         return ranking
@@ -227,7 +228,8 @@ class Lister:
         places = listing.places
         if self.is_condensed:
             distances = listing.distances
-            places = self.ranking.top(distances, max(K), distinct=self._drops_repeats)
+            whole = self.ranking.for_query(listing.query)
+            places = whole.top(distances, max(K), distinct=self._drops_repeats)
         if not len(places):
             return np.full(len(K), np.nan)
         is_judged = self.judged.mask(listing.query)[self.ranking.shot_at[places]]

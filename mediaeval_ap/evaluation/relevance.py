@@ -34,8 +34,8 @@ class Reference:
         self.n_repeated = len(table) - len(first)
         names = table['person_name'].values
         codes = table['person_name'].codes
-        rows: list[int] = np.bincount(codes).tolist()
-        distinct: list[int] = np.bincount(codes[first]).tolist()
+        rows: list[int] = np.bincount(codes, minlength=len(names)).tolist()
+        distinct: list[int] = np.bincount(codes[first], minlength=len(names)).tolist()
         self._n_rows = dict(zip(names, rows, strict=True))
         self._n_shots = dict(zip(names, distinct, strict=True))
         if self.n_repeated and not counts_again:

@@ -269,6 +269,7 @@ def shot_texts(shots: Shots, numbers: NDArray[np.integer]) -> list[ShotIds]:
 class PooledHits(NamedTuple):
     """The hits and unjudged shots of one ranking, down to the last cutoff; ranks are from 1."""
 
+    n_ranked: int  # N of the definitions
     ranks: NDArray[np.int64]
     shots: NDArray[np.integer]
     unjudged_ranks: NDArray[np.int64]  # empty without judgements, as the next two
@@ -284,7 +285,6 @@ class RankedRun:
     def __init__(self, run: PreparedRun, depth: int, near: float) -> None:
         self.run = run
         self.hits_by_query: dict[str, PooledHits] = {}
-        self.n_ranked = 0  # N of the definitions, the same for all queries
         self._depth = depth
         self._near = near
         self._cutoffs = depths(run.criteria.K)
@@ -306,8 +306,8 @@ class RankedRun:
             shares = self.run.lister.share_judged(listing, self._cutoffs)
             numbers = np.unique(shots[positions])
             pooled = dict(zip(shot_texts(run_shots, numbers), mask[numbers].tolist(), strict=True))
-        self.n_ranked = listing.n_ranked
         self.hits_by_query[listing.query] = PooledHits(
+            n_ranked=listing.n_ranked,
             ranks=hits + 1,
             shots=shots[hits],
             unjudged_ranks=unjudged + 1,
@@ -378,7 +378,7 @@ class UnjudgedPool:
                 [np.array(ranks) for ranks in ranks_by_shot.values()],
                 n_unjudged=len(self._unjudged[query]),
                 n_relevant=criteria.reference.n_relevant(query),
-                n_returned=run.n_ranked,
+                n_returned=hits.n_ranked,
             )
             by_query.append(bounds_by_number(ranking, depths(criteria.K), criteria.definition))
         sizes = np.array([len(bounds.low) for bounds in by_query])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import Floats, first_occurrences
 from mediaeval_ap.choices import JudgedBy
-from mediaeval_ap.definitions import Repeats, ap_column, depths
+from mediaeval_ap.definitions import ap_column, depths
 from mediaeval_ap.errors import DataWarning, ParameterError
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.prepared_run import PreparedRun, SelectedQueries, prepare_run
@@ -71,7 +71,7 @@ class PoolPairs:
     ranks: NDArray[np.int64]  # the best rank
     distances: Floats  # of the name at this rank to the query
     confidences: Floats  # share of the run's pairs with a lower confidence
-    n_returned: NDArray[np.int64]  # (n_runs,) the length of each ranking, N of the definitions
+    n_returned: NDArray[np.int64]  # (n_runs, n_queries) N of the definitions
     ranked: RankedPairs
     parameters: dict[str, Any]  # for the manifest
     inputs: dict[str, Any]  # for the manifest
@@ -143,7 +143,6 @@ def pool_pairs(pooled: PooledRuns) -> PoolPairs:
     inputs: dict[str, Any] = {role: asdict(source) for role, source in sources.items()}
     run_sources = [asdict(ranking.source) for ranking in rankings]
     inputs['runs'] = dict(zip(pooled.runs, run_sources, strict=True))
-    drops_repeats = criteria.definition.repeats is Repeats.DROP
     return PoolPairs(
         criteria=pooled.criteria,
         queries=queries,
@@ -155,7 +154,7 @@ def pool_pairs(pooled: PooledRuns) -> PoolPairs:
         ranks=ranks,
         distances=distances,
         confidences=confidences,
-        n_returned=np.array([ranking.n_ranked(distinct=drops_repeats) for ranking in rankings]),
+        n_returned=np.array([ranked.n_returned for ranked in ranked_runs]),
         ranked=_ranked_pairs(ranked_runs, pooled, numbers_by_run, pairs, len(shots)),
         parameters={
             'K': list(criteria.K),
@@ -188,6 +187,7 @@ class _NearRun(NamedTuple):
 
     run: PreparedRun
     near: _NearRanks
+    n_returned: list[int]  # for each query
     shots: list[NDArray[np.integer]]  # of each query, or empty
 
     @classmethod
@@ -198,8 +198,10 @@ class _NearRun(NamedTuple):
         keeps_shots = n_ranks <= MOST_KEPT_RANKS
         depth = max(pooled.depth, pooled.last_cutoff) if keeps_shots else pooled.depth
         parts = []
+        n_returned = []
         shots = []
         for number, listing in enumerate(run.lister.listings(queries, depth)):
+            n_returned.append(listing.n_ranked)
             positions = listing.near_positions(pooled.depth, pooled.near)
             places = listing.places[positions]
             distances = listing.distances[ranking.name_at[places]]
@@ -209,7 +211,8 @@ class _NearRun(NamedTuple):
             parts.append((query, near_shots, positions + 1, distances, confidences))
             if keeps_shots:
                 shots.append(listing.shots[: pooled.last_cutoff])
-        return cls(run, _NearRanks(*map(np.concatenate, zip(*parts, strict=True))), shots)
+        near = _NearRanks(*map(np.concatenate, zip(*parts, strict=True)))
+        return cls(run, near, n_returned, shots)
 
 
 def _evidence(
@@ -236,7 +239,7 @@ def _evidence(
 def _numbered_shots(ranked_runs: Sequence[_NearRun]) -> tuple[Shots, list[NDArray[np.int64]]]:
     """Return the shots of the pool, and the number there, or -1, of each shot of each run."""
     texts: dict[ShotIds, None] = {}
-    for run, near, _ in ranked_runs:
+    for run, near, *_ in ranked_runs:
         texts |= dict.fromkeys(shot_texts(run.ranking.shots, np.unique(near.shot)))
     if not texts:
         raise ParameterError(
@@ -245,7 +248,7 @@ def _numbered_shots(ranked_runs: Sequence[_NearRun]) -> tuple[Shots, list[NDArra
     table = read(list(texts), JUDGED_SHOTS)
     shots = Shots.of(table)
     numbers_by_run = []
-    for run, _, _ in ranked_runs:
+    for run, *_ in ranked_runs:
         numbers = np.full(len(run.ranking.shots), -1)
         run_shot = run.ranking.shots.find(table)
         numbers[run_shot[run_shot >= 0]] = shots.codes[run_shot >= 0]

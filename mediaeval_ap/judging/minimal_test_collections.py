@@ -175,7 +175,7 @@ class ExpectedAP:
         count_by_letter: dict[str, Counts] = {
             'R': np.broadcast_to(n_relevant, self._shape),
             'k': np.full(self._shape, self._k),
-            'N': np.broadcast_to(self._pairs.n_returned[:, None], self._shape),
+            'N': self._pairs.n_returned,
             'H': self._per_ranking(p[self._pair]) / p_some_relevant,
         }
         deepest = np.maximum(least(definition.depth, count_by_letter), 1).reshape(-1)

@@ -43,13 +43,14 @@ def _map_by_metric(
     """Return MAP of a run at each cutoff by another reference, which has some of the rows."""
     criteria = ranked.run.criteria
     relevance = Relevance(reference, ranked.run.ranking.shots)
-    ranks = []
-    for query in queries:
-        hits = ranked.hits_by_query[query]
-        ranks.append(hits.ranks[relevance.hits(query, hits.shots)])
+    hits_of_queries = [ranked.hits_by_query[query] for query in queries]
+    ranks = [
+        hits.ranks[relevance.hits(query, hits.shots)]
+        for query, hits in zip(queries, hits_of_queries, strict=True)
+    ]
     n_relevant = [reference.n_relevant(query) for query in queries]
-    hits_of_queries = RankedHits.of(ranks, n_relevant, np.full(len(queries), ranked.n_ranked))
-    ap = hits_of_queries.ap(depths(criteria.K), criteria.definition)
+    n_ranked = [hits.n_ranked for hits in hits_of_queries]
+    ap = RankedHits.of(ranks, n_relevant, n_ranked).ap(depths(criteria.K), criteria.definition)
     return dict(zip(_metrics(criteria.K), mean_average_precision(ap).tolist(), strict=True))
 
 

@@ -55,6 +55,10 @@ class BaseRanking(ABC):
     def __len__(self) -> int:
         """Return the number of hypotheses."""
 
+    def for_query(self, query: str) -> BaseRanking:
+        """Return the hypotheses that answer a query: all; for topics of TREC, its own alone."""
+        return self
+
     @abstractmethod
     def condensed(self, is_kept: NDArray[np.bool_]) -> BaseRanking:
         """Return the ranking without some shots; `is_kept` is a mask of the shots to keep."""

@@ -204,7 +204,9 @@ class CondensedRanking(Ranking):
         places = whole.places[is_kept[whole.shot_at[whole.places[:]]]]
         name_counts = np.bincount(whole.name_at[places], minlength=len(whole.names))
         vars(self).update(vars(whole))
-        self._set_places(int(np.count_nonzero(is_kept)), places, name_counts)
+        # The mask is of all shots of the run, but a topic's own documents can be fewer.
+        n_shots = min(int(np.count_nonzero(is_kept)), len(places))
+        self._set_places(n_shots, places, name_counts)
         self._whole = whole
         self._is_kept = is_kept
 

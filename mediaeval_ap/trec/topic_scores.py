@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from numbers import Integral
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap import choices, definitions
+from mediaeval_ap import definitions
 from mediaeval_ap.arrays import ranges
 from mediaeval_ap.choices import (
     Missing,
@@ -18,22 +17,14 @@ from mediaeval_ap.choices import (
     Unjudged,
     Unknown,
     WithoutRelevant,
-    check_policy,
-    check_without_relevant,
-    parameter_of_skipped,
 )
-from mediaeval_ap.definitions import Cutoff, Definition, Precision, check_cutoffs, depths
+from mediaeval_ap.definitions import Cutoff, Definition, Precision, depths
 from mediaeval_ap.errors import (
-    DataWarning,
-    Note,
     ParameterError,
-    UndefinedScoreError,
     printable,
-    shown,
     warn_caller,
 )
-from mediaeval_ap.evaluation.criteria import skipped_queries
-from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, overlap, without_relevant
+from mediaeval_ap.evaluation.data_warnings import without_relevant
 from mediaeval_ap.metrics.ap_of_hits import (
     PrecisionTerms,
     average_precision_of_terms,
@@ -41,19 +32,20 @@ from mediaeval_ap.metrics.ap_of_hits import (
 )
 from mediaeval_ap.metrics.tie_blocks import TieBlocks, expected_precisions, threshold_precisions
 from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.notes import count_of_skipped
 from mediaeval_ap.results.run_names import check_name
-from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import TableInput
-from mediaeval_ap.tables.table import Rows, consistent
+from mediaeval_ap.tables.table import Rows
 from mediaeval_ap.trec.entries import (
-    TOPIC,
-    Entries,
     comparable_scores,
     descending_keys,
-    first_ranks,
     is_large,
-    read_entries,
+)
+from mediaeval_ap.trec.matched_run import (
+    JudgedTopics,
+    MatchedRows,
+    MatchedRun,
+    TrecSettings,
+    read_qrels,
 )
 from mediaeval_ap.trec.other_tools import file_in
 
@@ -165,314 +157,87 @@ def evaluate_trec(
     >>> evaluate_trec({'7': {'d1': 1, 'd2': 0}}, {'7': {'d2': 0.9, 'd1': 0.5}}, 10).map.tolist()
     [0.5]
     """
-    definition = definitions.get(definition)
-    cutoffs = check_cutoffs(K, definition)
-    ties = check_policy('ties', ties, choices.TREC_TIES)
-    if ties in ('expected', 'best', 'worst') and 'H' in definition.denominator:
-        raise ParameterError(
-            f'found {ties}, which {definition} is not defined for, as it divides by hits', 'ties'
-        )
-    policy = IdPolicy(missing, unknown, 'topic', 'a topic of the qrels')
+    policies = {
+        'ties': ties,
+        'relevance_level': relevance_level,
+        'missing': missing,
+        'unknown': unknown,
+        'queries_without_relevant': queries_without_relevant,
+        'unjudged': unjudged,
+        'ignore': ignore,
+        'repeated': repeated,
+    }
+    settings = TrecSettings.checked(K, definition, policies)
     run_name = check_name(name)
-    skip_or_count = check_without_relevant(queries_without_relevant)
-    level = _check_level('relevance_level', relevance_level)
-    unjudged = check_policy('unjudged', unjudged, choices.UNJUDGED)
-    repeated = check_policy('repeated', repeated, choices.REPEATED)
-    ignored = _check_ignored(ignore)
-    parsed = _check_measures(measures, cutoffs, ties, level)
-    criteria = _TrecCriteria(
-        definition, cutoffs, ties, level, policy, skip_or_count, unjudged, ignored, repeated, parsed
-    )
+    checked_measures = _check_measures(measures, settings)
+    qrels_input = TableInput.of(qrels, 'qrels')
     run_input = TableInput.of(file_in(run), 'run')
-    judged, returned = _read_files(TableInput.of(qrels), run_input, part)
-    if n_rising := _n_rising(returned.topic.codes, returned.number):
-        n_rising *= _n_rising(returned.topic.codes, first_ranks(run_input)) > 0
-    evaluation = _score_entries(criteria, judged, returned, run_name, n_rising)
+    topics = JudgedTopics.of(settings, read_qrels(qrels_input, in_blocks=is_large(run_input)))
+    if checked_measures:
+        from mediaeval_ap.trec.measures import check_judged
+
+        check_judged(checked_measures, topics.counted)
+    matched = MatchedRun.read(topics, run_input, part, in_blocks=is_large(qrels_input))
+    evaluation = score_matched(matched, checked_measures, run_name)
     warn_caller(evaluation.warnings)
     return evaluation
 
 
-class _TrecCriteria(NamedTuple):
-    definition: Definition
-    cutoffs: list[Cutoff]
-    ties: TrecTies
-    level: int
-    policy: IdPolicy
-    skip_or_count: WithoutRelevant
-    unjudged: Unjudged
-    ignored: list[int]  # levels of relevance, ascending
-    repeated: Repeated
-    measures: list[Any]  # of ir_measures
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        return {
-            'ties': self.ties,
-            'relevance_level': self.level,
-            'missing': self.policy.missing,
-            'unknown': self.policy.unknown,
-            **parameter_of_skipped(self.skip_or_count),
-            **({'unjudged': self.unjudged} if self.unjudged == 'skip' else {}),
-            **({'ignore': ','.join(map(str, self.ignored))} if self.ignored else {}),
-            **({'repeated': self.repeated} if self.repeated == 'first' else {}),
-        }
-
-
-def _score_entries(
-    criteria: _TrecCriteria, judged: Entries, returned: Entries, run_name: str, n_rising: int
-) -> Evaluation:
-    returned, warnings = _each_document_once(returned, criteria.repeated)
-    is_ignored = np.isin(judged.number, criteria.ignored)
-    if len(lacking := np.setdiff1d(criteria.ignored, judged.number)):
-        levels = ', '.join(f'{level:g}' for level in np.unique(judged.number)[:9])
-        finding = f'no row of {lacking[0]:g} to ignore, only of {levels}'
-        warnings.append(DataWarning('nothing-ignored', printable(judged.source.name), finding))
-    counted = judged.select(~is_ignored) if criteria.ignored else judged
-    if criteria.measures:
-        from mediaeval_ap.trec.measures import check_judged, measures_of_files
-
-        check_judged(criteria.measures, counted)
-    topics = judged.topic.values
-    judged_name = judged.source.name
-    is_relevant = counted.number >= criteria.level
-    n_relevant = np.bincount(counted.topic.codes[is_relevant], minlength=len(topics))
-    rows = _matched_rows(counted, returned, is_relevant)
-    skips = criteria.skip_or_count == 'skip'
-    is_scored = n_relevant > 0 if skips else np.ones(len(topics), dtype=np.bool_)
-    n_skipped = int(np.count_nonzero(~is_scored))
-    # Where nothing is relevant this raises, before any error about the run.
-    about_skipped = skipped_queries(
-        judged_name, judged_name, n_skipped, len(topics), NO_RELEVANT_DOCUMENT
-    )
-    is_missing = (rows.n_by_topic == 0) & is_scored
-    about_topics = _warnings_about_topics(judged, returned, rows.topic, is_missing, criteria.policy)
-    has_hits = bool(rows.is_hit.any())
-    run, truth = returned.source.name, printable(judged_name)
-    ids_of_topics = returned.topic.values, truth, topics
-    warnings += overlap(run, 'topics', *ids_of_topics, shares_an_id=has_hits)
-    if rows.n_by_topic.any():
-        documents = returned.document, truth, judged.document
-        warnings += overlap(run, 'returned documents', *documents, shares_an_id=has_hits)
-    warnings += about_topics
-    ranked = rows
-    if criteria.ignored:
-        ranked = rows.select(returned.rows_of(judged, np.flatnonzero(is_ignored)), keep=False)
-    n_ignored = len(returned) - len(ranked.entries)
-    if criteria.unjudged == 'skip':
-        ranked = _judged_rows(counted, ranked, criteria.level)
-    warnings += _about_scores(ranked, judged, criteria.ties, n_rising)
+def score_matched(matched: MatchedRun, measures: Sequence[Any], name: str) -> Evaluation:
+    """Score a run; `measures` are of ir_measures."""
+    topics, rows = matched.topics, matched.rows
+    settings = topics.settings
+    definition = settings.definition
     ap = average_precision_of_terms(
-        precision_terms(ranked, criteria.ties, criteria.definition.precision),
-        n_relevant,
-        ranked.n_by_topic,
-        K=depths(criteria.cutoffs),
-        definition=criteria.definition,
+        precision_terms(rows, settings.ties, definition.precision),
+        topics.n_relevant,
+        rows.n_by_topic,
+        K=depths(settings.cutoffs),
+        definition=definition,
     )
-    scored = np.flatnonzero(is_scored & ~(is_missing & (criteria.policy.missing == 'skip')))
-    if not len(scored):
-        raise _nothing_to_score(judged, returned, n_skipped)
-    n_relevant = n_relevant[scored]
-    warnings += without_relevant(printable(judged_name), n_relevant, criteria.definition)
-    warnings += about_skipped
+    scored = matched.scored
+    n_relevant = topics.n_relevant[scored]
+    reference = printable(topics.judged.source.name)
     values_by_measure = {}
-    if criteria.measures:
+    if measures:
+        from mediaeval_ap.trec.measures import measures_of_files
+
         values_by_measure = measures_of_files(
-            criteria.measures, counted, ranked.entries, ranked.topic, scored, criteria.ties
+            measures, topics.counted, rows.entries, rows.topic, scored, settings.ties
         )
     return Evaluation(
-        [topics[code] for code in scored.tolist()],
-        criteria.cutoffs,
+        [topics.judged.topic.values[code] for code in scored.tolist()],
+        settings.cutoffs,
         ap=ap[scored],
         n_relevant=n_relevant,
-        definition=criteria.definition,
-        inputs={'reference': judged.source, 'hypothesis': returned.source},
-        counts={
-            'queries': len(scored),
-            'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
-            'judgements': len(judged),
-            'hypotheses': len(returned),
-            'missing': int(np.count_nonzero(is_missing)),
-            'unknown': len(returned.topic.values) - int(np.count_nonzero(rows.n_by_topic)),
-            'relevant': int(n_relevant.sum()),
-            'relevant_returned': int(np.count_nonzero(ranked.is_hit)),
-            **count_of_skipped(criteria.skip_or_count, n_skipped),
-            **({'ignored': n_ignored} if criteria.ignored else {}),
-        },
+        definition=definition,
+        inputs={'reference': topics.judged.source, 'hypothesis': matched.returned.source},
+        counts=matched.counts,
         measures=values_by_measure,
-        parameters=criteria.parameters,
-        warnings=tuple(warnings),
-        run=run_name,
+        parameters=settings.parameters,
+        warnings=(
+            *matched.warnings,
+            *without_relevant(reference, n_relevant, definition),
+            *topics.about_skipped,
+        ),
+        run=name,
     )
 
 
-class MatchedRows(NamedTuple):
-    """Rows of a run beside the qrels."""
-
-    entries: Entries
-    topic: NDArray[np.int32]  # among the judged topics, of each row; -1 if it is not judged
-    is_hit: NDArray[np.bool_]  # of each row
-    n_by_topic: NDArray[np.int64]  # rows of each judged topic
-
-    def select(self, rows: NDArray[np.int64], *, keep: bool) -> MatchedRows:
-        is_kept = np.full(len(self.topic), not keep)
-        is_kept[rows] = keep
-        topic = self.topic[is_kept]
-        n_by_topic = np.bincount(topic + 1, minlength=len(self.n_by_topic) + 1)[1:]
-        return MatchedRows(self.entries.select(is_kept), topic, self.is_hit[is_kept], n_by_topic)
-
-
-def _each_document_once(returned: Entries, repeated: Repeated) -> tuple[Entries, list[DataWarning]]:
-    if repeated == 'error':
-        returned.refuse_repeated(choices.REPEATED_REMEDY)
-        return returned, []
-    distinct = returned.without_repeated()
-    n_dropped = len(returned) - len(distinct)
-    finding = 'list a document again for its topic, and are dropped: the higher score stays'
-    note = Note(finding, n_dropped, len(returned), 'rows')
-    warning = DataWarning('repeated-rows', printable(returned.source.name), note)
-    return distinct, [warning] * bool(n_dropped)
-
-
-def _matched_rows(
-    judged: Entries, returned: Entries, is_relevant: NDArray[np.bool_]
-) -> MatchedRows:
-    n_topics = len(judged.topic.values)
-    topic = judged.topic.find(returned.topic).astype(np.int32)
-    is_hit = np.zeros(len(returned), dtype=np.bool_)
-    is_hit[returned.rows_of(judged, np.flatnonzero(is_relevant))] = True
-    n_by_topic = np.bincount(topic + 1, minlength=n_topics + 1)[1:]
-    return MatchedRows(returned, topic, is_hit, n_by_topic)
-
-
-def _judged_rows(judged: Entries, rows: MatchedRows, level: int) -> MatchedRows:
-    """Keep the rows whose document is judged: as in trec_eval, with a relevance from 0."""
-    judged.expect_nonrelevant(level, 'to leave out those that are not judged')
-    judged_rows = np.flatnonzero(judged.number >= min(level, 0))
-    return rows.select(rows.entries.rows_of(judged, judged_rows), keep=True)
-
-
-def _nothing_to_score(judged: Entries, returned: Entries, n_skipped: int) -> UndefinedScoreError:
-    cause = likely_cause(returned.topic.values, judged.topic.values)
-    condition = ' and has a relevant document' if n_skipped else ''
-    finding = f'{printable(returned.source.name)}: no topic of this run is judged{condition}'
-    return UndefinedScoreError(f'{finding}; {cause}' if cause else finding)
-
-
-def _check_level(name: str, level: Any) -> int:
-    is_integer = isinstance(level, Integral) and not isinstance(level, bool)
-    if is_integer and -choices.LARGEST_TREC_LEVEL <= level <= choices.LARGEST_TREC_LEVEL:
-        return int(level)
-    expected = 'an integer from -2**53 to 2**53'
-    raise ParameterError(f'{name}: found {shown(level)}, expected {expected}')
-
-
-def _check_ignored(ignore: Any) -> list[int]:
-    is_one = isinstance(ignore, str) or not isinstance(ignore, Iterable)
-    return sorted({_check_level('ignore', level) for level in ([ignore] if is_one else ignore)})
-
-
-def _check_measures(
-    measures: str | Iterable[str], K: Sequence[Cutoff], ties: TrecTies, level: int
-) -> list[Any]:
+def _check_measures(measures: str | Iterable[str], settings: TrecSettings) -> list[Any]:
     if not measures:
         return []
-    if ties in UNORDERED:
+    if settings.ties in UNORDERED:
         raise ParameterError(
-            f'measures: use another order of ties; with ties={ties!r}, measures of ir_measures '
-            'have no values'
+            f'measures: use another order of ties; with ties={settings.ties!r}, measures of '
+            'ir_measures have no values'
         )
     from mediaeval_ap.trec.measures import check_columns, check_levels, parse_measures
 
     parsed = parse_measures(measures)
-    check_columns(parsed, K)
-    check_levels(parsed, level)
+    check_columns(parsed, settings.cutoffs)
+    check_levels(parsed, settings.level)
     return parsed
-
-
-def _read_files(qrels: TableInput, run: TableInput, part: str | None) -> tuple[Entries, Entries]:
-    """Read qrels and run; raise FormatError if their ids or numbers are not fit to be scored."""
-    judged = read_entries(qrels, QRELS, in_blocks=is_large(run))
-    fraction_rows = np.flatnonzero(judged.number != np.trunc(judged.number))
-    if len(fraction_rows):
-        fraction = str(judged.number[fraction_rows[0]])
-        raise judged.error(fraction_rows[:1], str(QRELS.number), fraction, 'an integer')
-    returned = read_entries(run, RUN, in_blocks=is_large(qrels), part=part)
-    consistent(judged, returned)
-    judged.refuse_repeated()
-    return judged, returned
-
-
-def _n_rising(topic: NDArray[np.int32], number: NDArray[np.float64]) -> int:
-    """Count the topics whose first numbers rise row by row; return 0 if they fall in any topic."""
-    topic, number = topic[: len(number)], number[: len(topic)]
-    is_same = topic[1:] == topic[:-1]
-    if (is_same & (number[1:] < number[:-1])).any():
-        return 0
-    return len(np.unique(topic[1:][is_same & (number[1:] > number[:-1])]))
-
-
-def _about_scores(
-    rows: MatchedRows, judged: Entries, ties: TrecTies, n_rising: int
-) -> Iterator[DataWarning]:
-    """Warn if most topics have scores that say little, but not of one short topic."""
-    returned, topic, is_hit, n_by_topic = rows
-    score = comparable_scores(returned.number, ties)
-    starts = np.flatnonzero(np.diff(topic, prepend=-2))
-    best = np.full(len(n_by_topic) + 1, -np.inf, score.dtype)  # the last one of unjudged topics, -1
-    np.maximum.at(best, topic[starts], np.maximum.reduceat(score, starts))
-    first = np.flatnonzero((score == best[topic]) & (topic >= 0))
-    n_first = np.bincount(topic[first], minlength=len(n_by_topic))
-    is_tied = (n_first == n_by_topic) & (n_by_topic > 1) & (ties in ('trec_eval', 'trec_eval-9'))
-    first = first[(n_first[topic[first]] == 1) & ~is_hit[first]]
-    documents = zip(topic[first].tolist(), returned.documents(first), strict=True)
-    own = first[[judged.topic.values[code] == document for code, document in documents]]
-    levels = judged.number[judged.rows_of(returned, own)] if len(own) else own
-    is_theirs = len(own) > 0 and np.isin(judged.number, levels[:1]).sum() == len(own)
-    drop = 'drop these rows' + (f', or use --ignore {levels[0]:g}' if is_theirs else '')
-    expected = "take the mean over all orders by --ties expected, in Python ties='expected'"
-    for finding, n, n_topics, remedy in (
-        ('have scores that rise with the rank', n_rising, n_rising, 'negate them if distances'),
-        ('have one score for all documents', is_tied.sum(), (n_by_topic > 1).sum(), expected),
-        ('return themselves first', len(own), (n_by_topic > 0).sum(), drop),
-    ):
-        if 2 * n > n_topics and (n > 1 or len(returned) >= FEW_ROWS):
-            note = Note(finding, int(n), int(n_topics), 'topics')
-            run = printable(returned.source.name)
-            yield DataWarning('doubtful-scores', run, note, f'; {remedy}')
-
-
-def _warnings_about_topics(
-    judged: Entries,
-    returned: Entries,
-    topic: NDArray[np.int32],
-    is_missing: NDArray[np.bool_],
-    policy: IdPolicy,
-) -> list[DataWarning]:
-    """Raise for a topic that is in one file alone, or warn of it, as the policy says."""
-    run = printable(returned.source.name)
-    truth = printable(judged.source.name)
-    warnings: list[DataWarning] = []
-    unknown = np.flatnonzero(topic < 0)
-    missing = np.flatnonzero(is_missing)
-    if len(unknown):
-        cause = ''
-        if len(unknown) == len(topic) and policy.unknown == 'error':
-            cause = likely_cause(returned.topic.values, judged.topic.values)
-        first = returned.topic.text(unknown[0])
-        policy.refuse_unknown(returned, unknown, TOPIC, first, truth, cause)
-    if len(missing):
-        first = judged.topic.values[missing[0]]
-        policy.refuse_missing(returned.source.name, TOPIC, first, len(missing), truth)
-        treatment = 'scored as if nothing were returned' if policy.missing == 'zero' else 'left out'
-        n_topics = len(judged.topic.values)
-        note = Note(f'are missing, and {treatment}', len(missing), n_topics, f'topics of {truth}')
-        warnings.append(DataWarning('missing-ids', run, note))
-    if len(unknown):
-        n_unknown = len(np.unique(returned.topic.codes[unknown]))
-        n_topics = len(returned.topic.values)
-        note = Note(f'are not in {truth}, and left out', n_unknown, n_topics, 'topics')
-        warnings.append(DataWarning('unknown-ids', run, note))
-    return warnings
 
 
 def precision_terms(rows: MatchedRows, ties: TrecTies, precision: Precision) -> PrecisionTerms:

@@ -1,0 +1,381 @@
+"""Rows of a run beside the qrels: what is scored, and what is said about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mediaeval_ap import choices, definitions
+from mediaeval_ap.choices import (
+    Repeated,
+    TrecTies,
+    Unjudged,
+    WithoutRelevant,
+    check_policy,
+    check_without_relevant,
+    parameter_of_skipped,
+)
+from mediaeval_ap.definitions import Cutoff, Definition, check_cutoffs
+from mediaeval_ap.errors import (
+    DataWarning,
+    Note,
+    ParameterError,
+    UndefinedScoreError,
+    printable,
+    shown,
+)
+from mediaeval_ap.evaluation.criteria import skipped_queries
+from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, overlap
+from mediaeval_ap.results.notes import count_of_skipped
+from mediaeval_ap.tables.layouts import QRELS, RUN
+from mediaeval_ap.tables.reading import TableInput
+from mediaeval_ap.tables.table import consistent
+from mediaeval_ap.trec.entries import (
+    TOPIC,
+    Entries,
+    comparable_scores,
+    first_ranks,
+    read_entries,
+)
+
+NO_RELEVANT_DOCUMENT = 'have no relevant document'
+FEW_ROWS = 10  # too few of one topic for a warning about scores
+
+
+class TrecSettings(NamedTuple):
+    """The checked settings of `evaluate_trec`."""
+
+    definition: Definition
+    cutoffs: list[Cutoff]
+    ties: TrecTies
+    level: int
+    policy: IdPolicy
+    skip_or_count: WithoutRelevant
+    unjudged: Unjudged
+    ignored: list[int]  # levels of relevance, ascending
+    repeated: Repeated
+
+    @classmethod
+    def checked(
+        cls, K: Any, definition: str | Definition, policies: Mapping[str, Any]
+    ) -> TrecSettings:
+        """Validate the arguments of `evaluate_trec`; `policies` are those with a keyword."""
+        definition = definitions.get(definition)
+        cutoffs = check_cutoffs(K, definition)
+        ties = check_policy('ties', policies['ties'], choices.TREC_TIES)
+        if ties in ('expected', 'best', 'worst') and 'H' in definition.denominator:
+            raise ParameterError(
+                f'found {ties}, which {definition} is not defined for, as it divides by hits',
+                'ties',
+            )
+        missing, unknown = policies['missing'], policies['unknown']
+        return cls(
+            definition,
+            cutoffs,
+            ties,
+            policy=IdPolicy(missing, unknown, 'topic', 'a topic of the qrels'),
+            skip_or_count=check_without_relevant(policies['queries_without_relevant']),
+            level=_check_level('relevance_level', policies['relevance_level']),
+            unjudged=check_policy('unjudged', policies['unjudged'], choices.UNJUDGED),
+            repeated=check_policy('repeated', policies['repeated'], choices.REPEATED),
+            ignored=_check_ignored(policies['ignore']),
+        )
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {
+            'ties': self.ties,
+            'relevance_level': self.level,
+            'missing': self.policy.missing,
+            'unknown': self.policy.unknown,
+            **parameter_of_skipped(self.skip_or_count),
+            **({'unjudged': self.unjudged} if self.unjudged == 'skip' else {}),
+            **({'ignore': ','.join(map(str, self.ignored))} if self.ignored else {}),
+            **({'repeated': self.repeated} if self.repeated == 'first' else {}),
+        }
+
+
+def _check_level(name: str, level: Any) -> int:
+    is_integer = isinstance(level, Integral) and not isinstance(level, bool)
+    if is_integer and -choices.LARGEST_TREC_LEVEL <= level <= choices.LARGEST_TREC_LEVEL:
+        return int(level)
+    expected = 'an integer from -2**53 to 2**53'
+    raise ParameterError(f'{name}: found {shown(level)}, expected {expected}')
+
+
+def _check_ignored(ignore: Any) -> list[int]:
+    is_one = isinstance(ignore, str) or not isinstance(ignore, Iterable)
+    return sorted({_check_level('ignore', level) for level in ([ignore] if is_one else ignore)})
+
+
+def read_qrels(qrels: TableInput, *, in_blocks: bool = False) -> Entries:
+    """Read qrels; raise FormatError if a relevance is not fit to be scored."""
+    judged = read_entries(qrels, QRELS, in_blocks=in_blocks)
+    fraction_rows = np.flatnonzero(judged.number != np.trunc(judged.number))
+    if len(fraction_rows):
+        fraction = str(judged.number[fraction_rows[0]])
+        raise judged.error(fraction_rows[:1], str(QRELS.number), fraction, 'an integer')
+    judged.refuse_repeated()
+    return judged
+
+
+def _n_rising(topic: NDArray[np.int32], number: NDArray[np.float64]) -> int:
+    """Count the topics whose first numbers rise row by row; return 0 if they fall in any topic."""
+    topic, number = topic[: len(number)], number[: len(topic)]
+    is_same = topic[1:] == topic[:-1]
+    if (is_same & (number[1:] < number[:-1])).any():
+        return 0
+    return len(np.unique(topic[1:][is_same & (number[1:] > number[:-1])]))
+
+
+class MatchedRows(NamedTuple):
+    """Rows of a run beside the qrels."""
+
+    entries: Entries
+    topic: NDArray[np.int32]  # among the judged topics, of each row; -1 if it is not judged
+    is_hit: NDArray[np.bool_]  # of each row
+    n_by_topic: NDArray[np.int64]  # rows of each judged topic
+
+    def select(self, rows: NDArray[np.int64], *, keep: bool) -> MatchedRows:
+        is_kept = np.full(len(self.topic), not keep)
+        is_kept[rows] = keep
+        topic = self.topic[is_kept]
+        n_by_topic = np.bincount(topic + 1, minlength=len(self.n_by_topic) + 1)[1:]
+        return MatchedRows(self.entries.select(is_kept), topic, self.is_hit[is_kept], n_by_topic)
+
+
+class JudgedTopics(NamedTuple):
+    """The qrels by the settings, before any run is read."""
+
+    settings: TrecSettings
+    judged: Entries  # all rows
+    counted: Entries  # those that are not ignored
+    is_relevant: NDArray[np.bool_]  # of each counted row
+    n_relevant: NDArray[np.int64]  # of each topic, as the next
+    is_scored: NDArray[np.bool_]
+    about_ignored: list[DataWarning]
+    about_skipped: list[DataWarning]
+
+    @classmethod
+    def of(cls, settings: TrecSettings, judged: Entries) -> JudgedTopics:
+        """Count the relevant documents of each topic; raise if no topic is to be scored."""
+        counted = judged
+        about_ignored = []
+        if settings.ignored:
+            counted = judged.select(~np.isin(judged.number, settings.ignored))
+            lacking = np.setdiff1d(settings.ignored, judged.number)
+            if len(lacking):
+                levels = ', '.join(f'{level:g}' for level in np.unique(judged.number)[:9])
+                finding = f'no row of {lacking[0]:g} to ignore, only of {levels}'
+                name = printable(judged.source.name)
+                about_ignored.append(DataWarning('nothing-ignored', name, finding))
+        n_topics = len(judged.topic.values)
+        is_relevant = counted.number >= settings.level
+        n_relevant = np.bincount(counted.topic.codes[is_relevant], minlength=n_topics)
+        is_scored = np.ones(n_topics, dtype=np.bool_)
+        if settings.skip_or_count == 'skip':
+            is_scored = n_relevant > 0
+        name = judged.source.name
+        n_skipped = int(np.count_nonzero(~is_scored))
+        about_skipped = skipped_queries(name, name, n_skipped, n_topics, NO_RELEVANT_DOCUMENT)
+        return cls(
+            settings,
+            judged,
+            counted,
+            is_relevant,
+            n_relevant=n_relevant,
+            is_scored=is_scored,
+            about_ignored=about_ignored,
+            about_skipped=about_skipped,
+        )
+
+    @property
+    def n_skipped(self) -> int:
+        return int(np.count_nonzero(~self.is_scored))
+
+    @property
+    def is_judged(self) -> NDArray[np.bool_]:
+        """A mask of the counted rows that judge: as in trec_eval, with a relevance from 0."""
+        return self.counted.number >= min(self.settings.level, 0)
+
+
+class MatchedRun(NamedTuple):
+    """A run beside the qrels: its rows as they are ranked, and warnings."""
+
+    topics: JudgedTopics
+    returned: Entries
+    rows: MatchedRows
+    is_missing: NDArray[np.bool_]  # of each judged topic
+    n_unknown: int  # topics
+    n_ignored: int  # rows
+    warnings: list[DataWarning]
+
+    @classmethod
+    def read(
+        cls, topics: JudgedTopics, run: TableInput, part: str | None, *, in_blocks: bool = False
+    ) -> MatchedRun:
+        """Read a run; raise FormatError if its ids do not go with those of the qrels."""
+        settings, judged, counted = topics.settings, topics.judged, topics.counted
+        every_row = read_entries(run, RUN, in_blocks=in_blocks, part=part)
+        consistent(judged, every_row)
+        if n_rising := _n_rising(every_row.topic.codes, every_row.number):
+            n_rising *= _n_rising(every_row.topic.codes, first_ranks(run)) > 0
+        returned, warnings = _each_document_once(every_row, settings.repeated)
+        warnings += topics.about_ignored
+        rows = _matched_rows(counted, returned, topics.is_relevant)
+        n_unknown = len(returned.topic.values) - int(np.count_nonzero(rows.n_by_topic))
+        is_missing = (rows.n_by_topic == 0) & topics.is_scored
+        about_topics = _about_topics(judged, returned, rows.topic, is_missing, settings.policy)
+        has_hits = bool(rows.is_hit.any())
+        name, truth = returned.source.name, printable(judged.source.name)
+        ids_of_topics = returned.topic.values, truth, judged.topic.values
+        warnings += overlap(name, 'topics', *ids_of_topics, shares_an_id=has_hits)
+        if rows.n_by_topic.any():
+            documents = returned.document, truth, judged.document
+            warnings += overlap(name, 'returned documents', *documents, shares_an_id=has_hits)
+        warnings += about_topics
+        ranked = rows
+        if settings.ignored:
+            is_ignored = np.isin(judged.number, settings.ignored)
+            ranked = rows.select(returned.rows_of(judged, np.flatnonzero(is_ignored)), keep=False)
+        n_ignored = len(returned) - len(ranked.entries)
+        if settings.unjudged == 'skip':
+            counted.expect_nonrelevant(settings.level, 'to leave out those that are not judged')
+            judged_rows = ranked.entries.rows_of(counted, np.flatnonzero(topics.is_judged))
+            ranked = ranked.select(judged_rows, keep=True)
+        warnings += _about_scores(ranked, judged, settings.ties, n_rising)
+        return cls(
+            topics,
+            returned,
+            ranked,
+            is_missing,
+            n_unknown=n_unknown,
+            n_ignored=n_ignored,
+            warnings=warnings,
+        )
+
+    @property
+    def scored(self) -> NDArray[np.int64]:
+        """The numbers of the topics to score."""
+        topics = self.topics
+        is_left_out = self.is_missing & (topics.settings.policy.missing == 'skip')
+        scored = np.flatnonzero(topics.is_scored & ~is_left_out)
+        if not len(scored):
+            raise self._nothing_to_score()
+        return scored
+
+    def _nothing_to_score(self) -> UndefinedScoreError:
+        cause = likely_cause(self.returned.topic.values, self.topics.judged.topic.values)
+        condition = ' and has a relevant document' if self.topics.n_skipped else ''
+        run = printable(self.returned.source.name)
+        finding = f'{run}: no topic of this run is judged{condition}'
+        return UndefinedScoreError(f'{finding}; {cause}' if cause else finding)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The sizes of qrels and run, for a manifest."""
+        settings = self.topics.settings
+        n_relevant = self.topics.n_relevant[self.scored]
+        return {
+            'queries': len(n_relevant),
+            'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
+            'judgements': len(self.topics.judged),
+            'hypotheses': len(self.returned),
+            'missing': int(np.count_nonzero(self.is_missing)),
+            'unknown': self.n_unknown,
+            'relevant': int(n_relevant.sum()),
+            'relevant_returned': int(np.count_nonzero(self.rows.is_hit)),
+            **count_of_skipped(settings.skip_or_count, self.topics.n_skipped),
+            **({'ignored': self.n_ignored} if settings.ignored else {}),
+        }
+
+
+def _each_document_once(returned: Entries, repeated: Repeated) -> tuple[Entries, list[DataWarning]]:
+    if repeated == 'error':
+        returned.refuse_repeated(choices.REPEATED_REMEDY)
+        return returned, []
+    distinct = returned.without_repeated()
+    n_dropped = len(returned) - len(distinct)
+    finding = 'list a document again for its topic, and are dropped: the higher score stays'
+    note = Note(finding, n_dropped, len(returned), 'rows')
+    warning = DataWarning('repeated-rows', printable(returned.source.name), note)
+    return distinct, [warning] * bool(n_dropped)
+
+
+def _matched_rows(
+    judged: Entries, returned: Entries, is_relevant: NDArray[np.bool_]
+) -> MatchedRows:
+    n_topics = len(judged.topic.values)
+    topic = judged.topic.find(returned.topic).astype(np.int32)
+    is_hit = np.zeros(len(returned), dtype=np.bool_)
+    is_hit[returned.rows_of(judged, np.flatnonzero(is_relevant))] = True
+    n_by_topic = np.bincount(topic + 1, minlength=n_topics + 1)[1:]
+    return MatchedRows(returned, topic, is_hit, n_by_topic)
+
+
+def _about_scores(
+    rows: MatchedRows, judged: Entries, ties: TrecTies, n_rising: int
+) -> Iterator[DataWarning]:
+    """Warn if most topics have scores that say little, but not of one short topic."""
+    returned, topic, is_hit, n_by_topic = rows
+    score = comparable_scores(returned.number, ties)
+    starts = np.flatnonzero(np.diff(topic, prepend=-2))
+    best = np.full(len(n_by_topic) + 1, -np.inf, score.dtype)  # the last one of unjudged topics, -1
+    np.maximum.at(best, topic[starts], np.maximum.reduceat(score, starts))
+    first = np.flatnonzero((score == best[topic]) & (topic >= 0))
+    n_first = np.bincount(topic[first], minlength=len(n_by_topic))
+    is_tied = (n_first == n_by_topic) & (n_by_topic > 1) & (ties in ('trec_eval', 'trec_eval-9'))
+    first = first[(n_first[topic[first]] == 1) & ~is_hit[first]]
+    documents = zip(topic[first].tolist(), returned.documents(first), strict=True)
+    own = first[[judged.topic.values[code] == document for code, document in documents]]
+    levels = judged.number[judged.rows_of(returned, own)] if len(own) else own
+    is_theirs = len(own) > 0 and np.isin(judged.number, levels[:1]).sum() == len(own)
+    drop = 'drop these rows' + (f', or use --ignore {levels[0]:g}' if is_theirs else '')
+    expected = "take the mean over all orders by --ties expected, in Python ties='expected'"
+    for finding, n, n_topics, remedy in (
+        ('have scores that rise with the rank', n_rising, n_rising, 'negate them if distances'),
+        ('have one score for all documents', is_tied.sum(), (n_by_topic > 1).sum(), expected),
+        ('return themselves first', len(own), (n_by_topic > 0).sum(), drop),
+    ):
+        if 2 * n > n_topics and (n > 1 or len(returned) >= FEW_ROWS):
+            note = Note(finding, int(n), int(n_topics), 'topics')
+            run = printable(returned.source.name)
+            yield DataWarning('doubtful-scores', run, note, f'; {remedy}')
+
+
+def _about_topics(
+    judged: Entries,
+    returned: Entries,
+    topic: NDArray[np.int32],
+    is_missing: NDArray[np.bool_],
+    policy: IdPolicy,
+) -> list[DataWarning]:
+    """Raise for a topic that is in one file alone, or warn of it, as the policy says."""
+    run = printable(returned.source.name)
+    truth = printable(judged.source.name)
+    warnings: list[DataWarning] = []
+    unknown = np.flatnonzero(topic < 0)
+    missing = np.flatnonzero(is_missing)
+    if len(unknown):
+        cause = ''
+        if len(unknown) == len(topic) and policy.unknown == 'error':
+            cause = likely_cause(returned.topic.values, judged.topic.values)
+        first = returned.topic.text(unknown[0])
+        policy.refuse_unknown(returned, unknown, TOPIC, first, truth, cause)
+    if len(missing):
+        first = judged.topic.values[missing[0]]
+        policy.refuse_missing(returned.source.name, TOPIC, first, len(missing), truth)
+        treatment = 'scored as if nothing were returned' if policy.missing == 'zero' else 'left out'
+        n_topics = len(judged.topic.values)
+        note = Note(f'are missing, and {treatment}', len(missing), n_topics, f'topics of {truth}')
+        warnings.append(DataWarning('missing-ids', run, note))
+    if len(unknown):
+        n_unknown = len(np.unique(returned.topic.codes[unknown]))
+        n_topics = len(returned.topic.values)
+        note = Note(f'are not in {truth}, and left out', n_unknown, n_topics, 'topics')
+        warnings.append(DataWarning('unknown-ids', run, note))
+    return warnings
