@@ -133,6 +133,9 @@ class ExaminedRun:
             all_facts.append(listing.facts)
             tie_starts.append(tie_ranks(listing, definition))
             ties.append(_tied_hits_of_levels(listing, definition))
+        # Under another topic of TREC, a document answers no query.
+        is_answer = hypotheses.distance < np.inf
+        hypotheses = RelevantHypotheses._make(column[is_answer] for column in hypotheses)
         kinds = self._kinds(hypotheses, queries)
         shots = shots_of(hypotheses, kinds)
         n_ranked = [facts.n_returned(definition) for facts in all_facts]
@@ -204,7 +207,7 @@ class ExaminedRun:
     def shot_id(self, number: int) -> str:
         """Return corpus, video and shot of a numbered shot, as people read them."""
         ids = self.ranking.shots.ids_of(np.array([number]))
-        return printable('/'.join(text for (text,) in ids.values()))
+        return printable('/'.join(text for (text,) in ids.values() if text))
 
 
 def words(name: str) -> frozenset[str]:
@@ -281,7 +284,7 @@ def relevant_shots(
         corpus, video, shot = ids_by_shot[number]
         kind_name = SHOT_KINDS[kind]
         shots.append(RelevantShot(corpus, video, shot, rank, tuple(names[number]), kind_name, gain))
-    is_absent = numbers < 0
+    is_absent = ~np.isin(numbers, returned_shots.shot)
     first_in_order = np.unique(Shots.of(rows).codes[is_absent], return_index=True)[1]
     absent = is_absent.nonzero()[0][first_in_order].tolist()
     for row, gain in zip(absent, shot_gains[len(shots) :], strict=True):

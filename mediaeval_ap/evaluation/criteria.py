@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from mediaeval_ap import definitions
 from mediaeval_ap.choices import (
+    JUDGED_BY,
     TEXT,
+    JudgedBy,
     Unjudged,
     WithoutRelevant,
     check_unjudged,
@@ -130,6 +132,9 @@ def queries_or_default(
 @dataclass(frozen=True, eq=False)
 class Criteria:
     """Evaluation criteria; `reference` holds only the rows of the subset."""
+
+    has_names: ClassVar[bool] = True  # else queries are topics of TREC
+    judged_by: ClassVar[tuple[JudgedBy, ...]] = JUDGED_BY  # the default first
 
     reference: Reference
     K: list[Cutoff]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, singledispatch
 from typing import Any, NamedTuple
 
 from mediaeval_ap.choices import NEAR
@@ -83,6 +83,7 @@ class PreparedRun:
         return counts
 
 
+@singledispatch
 def prepare_run(criteria: Criteria, run: Any) -> PreparedRun:
     """Read and index the hypotheses of a run that are in the subset."""
     ranking: Ranking

@@ -46,7 +46,6 @@ from mediaeval_ap.results.evaluation import judged_column
 from mediaeval_ap.results.rounding import OWN_ROUNDING, exact_mean, mean, mean_average_precision
 from mediaeval_ap.tables import REFERENCE, Table
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
-from mediaeval_ap.tables.rows import from_rows
 
 Ranks: TypeAlias = NDArray[np.int64]  # from 1, ascending
 ShotIds: TypeAlias = tuple[str, ...]  # corpus, video and shot
@@ -357,10 +356,7 @@ class UnjudgedPool:
     def reference(self) -> Reference:
         """A reference of all unjudged pairs, as if each were relevant."""
         rows = [(*shot, query) for query, shots in self._unjudged.items() for shot in sorted(shots)]
-        name = '<unjudged>'
-        empty = Table.empty(REFERENCE, name)
-        table = from_rows(rows, REFERENCE, name) if rows else empty
-        return Reference(table, self._counts_again)
+        return Reference(Table.of_texts(rows, REFERENCE, '<unjudged>'), self._counts_again)
 
     def bounds_of(self, run: RankedRun, unjudged: Reference) -> RunBounds:
         """Return the bounds of a run; `unjudged` is the `reference` of this pool."""

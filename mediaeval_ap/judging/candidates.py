@@ -20,7 +20,7 @@ from mediaeval_ap.evaluation.relevance import Reference
 from mediaeval_ap.judging.bounds import ShotIds, shot_texts
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.ranking.shots import Shots
-from mediaeval_ap.tables import Table, read
+from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.layouts import JUDGED_SHOTS
 
 MOST_KEPT_RANKS = 1 << 26  # of all rankings, 256 MiB; more are ranked again
@@ -245,7 +245,7 @@ def _numbered_shots(ranked_runs: Sequence[_NearRun]) -> tuple[Shots, list[NDArra
         raise ParameterError(
             'runs: no run returns a shot whose name is within `near` of a query; raise near'
         )
-    table = read(list(texts), JUDGED_SHOTS)
+    table = Table.of_texts(list(texts), JUDGED_SHOTS, '<pool>')
     shots = Shots.of(table)
     numbers_by_run = []
     for run, *_ in ranked_runs:

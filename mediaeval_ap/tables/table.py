@@ -292,6 +292,16 @@ class Table(NumberedRows):
         numbers = None if layout.number is None else np.empty(0)
         return cls(layout, dict.fromkeys(layout.texts, empty_column), numbers, Provenance(name))
 
+    @classmethod
+    def of_texts(cls, rows: Sequence[Sequence[str]], layout: Layout, name: str) -> Table:
+        """Return a table of rows of text, which come from tables that were read."""
+        if not rows:
+            return cls.empty(layout, name)
+        codes = np.arange(len(rows), dtype=np.int32)
+        texts = zip(layout.texts, zip(*rows, strict=True), strict=True)
+        columns = {field: column_of(values, codes) for field, values in texts}
+        return cls(layout, columns, None, Provenance(name))
+
     def __repr__(self) -> str:
         rows = with_noun(len(self), 'row', 'rows')
         return f'Table({self.layout.name} {shown(self.source.name)}, {rows})'

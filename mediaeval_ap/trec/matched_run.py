@@ -202,6 +202,10 @@ class JudgedTopics(NamedTuple):
         """A mask of the counted rows that judge: as in trec_eval, with a relevance from 0."""
         return self.counted.number >= min(self.settings.level, 0)
 
+    def expect_nonrelevant(self) -> None:
+        purpose = 'to leave out those that are not judged'
+        self.counted.expect_nonrelevant(self.settings.level, purpose)
+
 
 class MatchedRun(NamedTuple):
     """A run beside the qrels: its rows as they are ranked, and warnings."""
@@ -244,7 +248,7 @@ class MatchedRun(NamedTuple):
             ranked = rows.select(returned.rows_of(judged, np.flatnonzero(is_ignored)), keep=False)
         n_ignored = len(returned) - len(ranked.entries)
         if settings.unjudged == 'skip':
-            counted.expect_nonrelevant(settings.level, 'to leave out those that are not judged')
+            topics.expect_nonrelevant()
             judged_rows = ranked.entries.rows_of(counted, np.flatnonzero(topics.is_judged))
             ranked = ranked.select(judged_rows, keep=True)
         warnings += _about_scores(ranked, judged, settings.ties, n_rising)
