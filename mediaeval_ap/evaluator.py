@@ -65,7 +65,8 @@ class Evaluator:
         pandas.DataFrame
             Columns ``rank`` (from 1), ``corpus_id``, ``video_id``, ``shot_id``, ``person_name``,
             ``distance``, ``confidence``, ``temporal_rank`` (from 1), ``relevant``, and
-            ``precision`` down to that rank. Hypotheses that the definition drops are left out.
+            ``precision`` down to that rank. Hypotheses that the definition drops are left out. For
+            a topic of TREC, ``qid``, ``docno`` and ``score`` stand after ``rank``.
             ``attrs`` has AP at the cutoff k, such as ``AP@10``, and ``n_relevant``, the number of
             relevant shots.
 
@@ -89,7 +90,8 @@ class Evaluator:
         ranks = np.arange(1, len(listing.places) + 1)
         relevant = np.isin(ranks - 1, listing.hits)
         hypotheses = prepared.ranking.columns_at(listing.places, listing.distances)
-        frame = pandas.DataFrame({'rank': ranks, **hypotheses})
+        columns = {title: hypotheses[field] for field, title in self.criteria.columns.items()}
+        frame = pandas.DataFrame({'rank': ranks, **columns})
         frame = frame.assign(relevant=relevant, precision=np.cumsum(relevant) / ranks)
         hits = RankedHits.of([listing.hits + 1], [listing.n_relevant], [listing.n_ranked])
         ((ap,),) = hits.ap([depth], self.definition)

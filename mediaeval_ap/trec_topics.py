@@ -7,20 +7,14 @@ from typing import TYPE_CHECKING
 
 from mediaeval_ap import choices, definitions
 from mediaeval_ap.definitions import Cutoff, Definition
-from mediaeval_ap.errors import warn_caller
-from mediaeval_ap.evaluation.criteria import Run
 from mediaeval_ap.evaluator import Evaluator
-from mediaeval_ap.results.evaluation import Evaluation
-from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables.reading import TableInput
 from mediaeval_ap.tables.table import Rows
-from mediaeval_ap.trec.matched_run import JudgedTopics, MatchedRun, TrecSettings, read_qrels
-from mediaeval_ap.trec.other_tools import file_in
+from mediaeval_ap.trec.matched_run import JudgedTopics, TrecSettings, read_qrels
 from mediaeval_ap.trec.topic_runs import TopicCriteria
-from mediaeval_ap.trec.topic_scores import score_matched
 
 if TYPE_CHECKING:
-    import pandas
+    pass
 
 
 class TrecTopics(Evaluator):
@@ -85,57 +79,5 @@ ignore, repeated, part
             'repeated': repeated,
         }
         settings = TrecSettings.checked(K, definition, policies)
-        self._topics = JudgedTopics.of(settings, read_qrels(TableInput.of(qrels, 'qrels')))
-        self._part = part
-        self.criteria = TopicCriteria.of(self._topics, part)
-
-    def evaluate(
-        self, run: Rows | Mapping[str, Mapping[str, float]], *, name: str | None = None
-    ) -> Evaluation:
-        """Score a run on all topics.
-
-        Parameters
-        ----------
-        run, name
-            As in `evaluate_trec`.
-
-        Returns
-        -------
-        Evaluation
-            Equal to the result of `evaluate_trec`, which also takes measures.
-
-        Examples
-        --------
-        >>> TrecTopics([('7', 'd1', 1)], 10).evaluate([('7', 'd1', 0.5)]).map.tolist()
-        [1.0]
-        """
-        run_name = check_name(name)
-        run_input = TableInput.of(file_in(run), 'run')
-        matched = MatchedRun.read(self._topics, run_input, self._part)
-        evaluation = score_matched(matched, [], run_name)
-        warn_caller(evaluation.warnings)
-        return evaluation
-
-    def rank(self, hypothesis: Run, query: str, k: int | None = None) -> pandas.DataFrame:
-        """Return the first documents of a topic, in the order that is scored.
-
-        Parameters
-        ----------
-        hypothesis, query, k
-            A run, a topic, and the number of documents; by default the largest cutoff.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns ``rank`` (from 1), ``docno``, ``score``, ``relevant``, and ``precision`` down to
-            that rank; ``attrs`` as of `AveragePrecision.rank`.
-
-        Examples
-        --------
-        >>> top = TrecTopics([('7', 'd1', 1)], 10).rank([('7', 'd1', 0.5)], '7')
-        >>> top.to_dict('list'), round(top.attrs['AP@10'])
-        ({'rank': [1], 'docno': ['d1'], 'score': [0.5], 'relevant': [True], 'precision': [1.0]}, 1)
-        """
-        frame = super().rank(hypothesis, query, k)
-        frame = frame[['rank', 'shot_id', 'confidence', 'relevant', 'precision']]
-        return frame.rename(columns={'shot_id': 'docno', 'confidence': 'score'})
+        judged = read_qrels(TableInput.of(qrels, 'qrels'))
+        self.criteria = TopicCriteria.of(JudgedTopics(settings, judged), part)

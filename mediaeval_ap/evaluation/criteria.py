@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -135,6 +136,9 @@ class Criteria:
 
     has_names: ClassVar[bool] = True  # else queries are topics of TREC
     judged_by: ClassVar[tuple[JudgedBy, ...]] = JUDGED_BY  # the default first
+    columns: ClassVar[Mapping[str, str]] = {  # their titles, by the field of a hypothesis
+        field: field for field in (*HYPOTHESIS.texts, 'distance', 'confidence', 'temporal_rank')
+    }
 
     reference: Reference
     K: list[Cutoff]

@@ -265,11 +265,13 @@ class Queue(Described):
 
     def _rows(self, unit: float = 1) -> Grid:
         fields = [*SHOT_FIELDS, *['person_name'] * (self._chooser.by == 'pair')]
+        columns = self._chooser.pairs.criteria.columns
+        titles = {field: title for field, title in columns.items() if field in fields}
         rows = [
-            [*(getattr(line, name) for name in fields), line.score / unit, line.reason]
+            [*(getattr(line, field) for field in titles), line.score / unit, line.reason]
             for line in self.lines
         ]
-        return Grid([*fields, 'score', 'reason'], rows)
+        return Grid([*titles.values(), 'score', 'reason'], rows)
 
 
 def first_queue(pairs: PoolPairs, n: int, by: JudgedBy, strategy: Strategy) -> Queue:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -148,63 +150,60 @@ class MatchedRows(NamedTuple):
         return MatchedRows(self.entries.select(is_kept), topic, self.is_hit[is_kept], n_by_topic)
 
 
-class JudgedTopics(NamedTuple):
-    """The qrels by the settings, before any run is read."""
+@dataclass(frozen=True, eq=False)
+class JudgedTopics:
+    """The qrels by the settings, before any run is read; arrays by topic have all topics."""
 
     settings: TrecSettings
-    judged: Entries  # all rows
-    counted: Entries  # those that are not ignored
-    is_relevant: NDArray[np.bool_]  # of each counted row
-    n_relevant: NDArray[np.int64]  # of each topic, as the next
-    is_scored: NDArray[np.bool_]
-    about_ignored: list[DataWarning]
-    about_skipped: list[DataWarning]
+    judged: Entries
 
-    @classmethod
-    def of(cls, settings: TrecSettings, judged: Entries) -> JudgedTopics:
-        """Count the relevant documents of each topic; raise if no topic is to be scored."""
-        counted = judged
-        about_ignored = []
-        if settings.ignored:
-            counted = judged.select(~np.isin(judged.number, settings.ignored))
-            lacking = np.setdiff1d(settings.ignored, judged.number)
-            if len(lacking):
-                levels = ', '.join(f'{level:g}' for level in np.unique(judged.number)[:9])
-                finding = f'no row of {lacking[0]:g} to ignore, only of {levels}'
-                name = printable(judged.source.name)
-                about_ignored.append(DataWarning('nothing-ignored', name, finding))
-        n_topics = len(judged.topic.values)
-        is_relevant = counted.number >= settings.level
-        n_relevant = np.bincount(counted.topic.codes[is_relevant], minlength=n_topics)
-        is_scored = np.ones(n_topics, dtype=np.bool_)
-        if settings.skip_or_count == 'skip':
-            is_scored = n_relevant > 0
-        name = judged.source.name
-        n_skipped = int(np.count_nonzero(~is_scored))
-        about_skipped = skipped_queries(name, name, n_skipped, n_topics, NO_RELEVANT_DOCUMENT)
-        return cls(
-            settings,
-            judged,
-            counted,
-            is_relevant,
-            n_relevant=n_relevant,
-            is_scored=is_scored,
-            about_ignored=about_ignored,
-            about_skipped=about_skipped,
-        )
+    @cached_property
+    def counted(self) -> Entries:
+        """The rows that are not ignored."""
+        if not self.settings.ignored:
+            return self.judged
+        return self.judged.select(~np.isin(self.judged.number, self.settings.ignored))
+
+    @cached_property
+    def is_relevant(self) -> NDArray[np.bool_]:
+        """A mask of the counted rows."""
+        return self.counted.number >= self.settings.level
+
+    @cached_property
+    def is_judged(self) -> NDArray[np.bool_]:
+        """A mask of the counted rows that judge: as in trec_eval, with a relevance from 0."""
+        return self.counted.number >= min(self.settings.level, 0)
+
+    @cached_property
+    def n_relevant(self) -> NDArray[np.int64]:
+        topic = self.counted.topic.codes[self.is_relevant]
+        return np.bincount(topic, minlength=len(self.judged.topic.values))
+
+    @cached_property
+    def is_scored(self) -> NDArray[np.bool_]:
+        return (self.n_relevant > 0) | (self.settings.skip_or_count == 'count')
 
     @property
     def n_skipped(self) -> int:
         return int(np.count_nonzero(~self.is_scored))
 
-    @property
-    def is_judged(self) -> NDArray[np.bool_]:
-        """A mask of the counted rows that judge: as in trec_eval, with a relevance from 0."""
-        return self.counted.number >= min(self.settings.level, 0)
-
     def expect_nonrelevant(self) -> None:
         purpose = 'to leave out those that are not judged'
         self.counted.expect_nonrelevant(self.settings.level, purpose)
+
+    def about_skipped(self) -> list[DataWarning]:
+        """Return a warning about topics left out; raise UndefinedScoreError if all are."""
+        name = self.judged.source.name
+        counts = self.n_skipped, len(self.is_scored)
+        return skipped_queries(name, name, *counts, NO_RELEVANT_DOCUMENT)
+
+    def about_ignored(self) -> list[DataWarning]:
+        lacking = np.setdiff1d(self.settings.ignored, self.judged.number)
+        if not len(lacking):
+            return []
+        levels = ', '.join(f'{level:g}' for level in np.unique(self.judged.number)[:9])
+        finding = f'no row of {lacking[0]:g} to ignore, only of {levels}'
+        return [DataWarning('nothing-ignored', printable(self.judged.source.name), finding)]
 
 
 class MatchedRun(NamedTuple):
@@ -223,14 +222,14 @@ class MatchedRun(NamedTuple):
         cls, topics: JudgedTopics, run: TableInput, part: str | None, *, in_blocks: bool = False
     ) -> MatchedRun:
         """Read a run; raise FormatError if its ids do not go with those of the qrels."""
-        settings, judged, counted = topics.settings, topics.judged, topics.counted
+        settings, judged = topics.settings, topics.judged
         every_row = read_entries(run, RUN, in_blocks=in_blocks, part=part)
         consistent(judged, every_row)
         if n_rising := _n_rising(every_row.topic.codes, every_row.number):
             n_rising *= _n_rising(every_row.topic.codes, first_ranks(run)) > 0
         returned, warnings = _each_document_once(every_row, settings.repeated)
-        warnings += topics.about_ignored
-        rows = _matched_rows(counted, returned, topics.is_relevant)
+        warnings += topics.about_ignored()
+        rows = _matched_rows(topics.counted, returned, topics.is_relevant)
         n_unknown = len(returned.topic.values) - int(np.count_nonzero(rows.n_by_topic))
         is_missing = (rows.n_by_topic == 0) & topics.is_scored
         about_topics = _about_topics(judged, returned, rows.topic, is_missing, settings.policy)
@@ -249,7 +248,7 @@ class MatchedRun(NamedTuple):
         n_ignored = len(returned) - len(ranked.entries)
         if settings.unjudged == 'skip':
             topics.expect_nonrelevant()
-            judged_rows = ranked.entries.rows_of(counted, np.flatnonzero(topics.is_judged))
+            judged_rows = ranked.entries.rows_of(topics.counted, np.flatnonzero(topics.is_judged))
             ranked = ranked.select(judged_rows, keep=True)
         warnings += _about_scores(ranked, judged, settings.ties, n_rising)
         return cls(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ class TopicCriteria(Criteria):
 
     has_names = False
     judged_by = ('pair',)
+    columns = MappingProxyType({'person_name': 'qid', 'shot_id': 'docno', 'confidence': 'score'})
 
     topics: JudgedTopics
     part: str | None  # of runs of MTEB
@@ -48,6 +50,7 @@ class TopicCriteria(Criteria):
     @classmethod
     def of(cls, topics: JudgedTopics, part: str | None) -> TopicCriteria:
         """Raise ParameterError for settings that put ties in no order, or leave topics out."""
+        topics.about_skipped()
         settings = topics.settings
         if settings.ties in UNORDERED:
             ordered = 'an order: trec_eval, trec_eval-9, best or worst'
@@ -77,7 +80,7 @@ class TopicCriteria(Criteria):
             subset=None,
             queries_without_relevant=settings.skip_or_count,
             judgements=judgements,
-            topics=topics._replace(settings=settings),
+            topics=JudgedTopics(settings, topics.judged),
             part=part,
         )
 

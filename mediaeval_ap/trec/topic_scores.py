@@ -172,7 +172,8 @@ def evaluate_trec(
     checked_measures = _check_measures(measures, settings)
     qrels_input = TableInput.of(qrels, 'qrels')
     run_input = TableInput.of(file_in(run), 'run')
-    topics = JudgedTopics.of(settings, read_qrels(qrels_input, in_blocks=is_large(run_input)))
+    topics = JudgedTopics(settings, read_qrels(qrels_input, in_blocks=is_large(run_input)))
+    topics.about_skipped()  # raises where nothing is relevant, before any error about the run
     if checked_measures:
         from mediaeval_ap.trec.measures import check_judged
 
@@ -218,7 +219,7 @@ def score_matched(matched: MatchedRun, measures: Sequence[Any], name: str) -> Ev
         warnings=(
             *matched.warnings,
             *without_relevant(reference, n_relevant, definition),
-            *topics.about_skipped,
+            *topics.about_skipped(),
         ),
         run=name,
     )
