@@ -192,7 +192,7 @@ class Evaluator:
         criteria = self.criteria
         cutoffs = criteria.K if K is None else check_cutoffs(K, criteria.definition)
         name = check_name(name)
-        near = choices.check_near(near)
+        near = criteria.checked_near(near)
         query_table = criteria.read_queries(queries)
         prepared = prepare_run(criteria, hypothesis)
         diagnoses = diagnose(prepared, select_queries(criteria, query_table), cutoffs, near)
@@ -367,7 +367,7 @@ class Evaluator:
             teams=teams_of(teams, run_by_name),
             queries=select_queries(criteria, criteria.read_queries(queries)),
             depth=check_cutoff(depth, 'depth'),
-            near=choices.check_near(near),
+            near=criteria.checked_near(near),
         )
 
     @shows_progress

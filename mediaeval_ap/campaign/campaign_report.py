@@ -292,7 +292,8 @@ class CampaignReport(Paged):
         data = self.to_dict()
         figures = self.plot._on_page()
         evaluation = self._any_evaluation
-        subset = 'all videos'
+        has_names = self._any_diagnosis._examined.criteria.has_names
+        subset = 'all videos' if has_names else ''
         if 'subset' in evaluation.inputs:
             n_videos = with_noun(evaluation.counts['subset_videos'], 'video', 'videos')
             subset = f'{n_videos} of {os.path.basename(evaluation.inputs["subset"].name)}'
@@ -304,6 +305,7 @@ class CampaignReport(Paged):
         data['figures'] = figures
         return data, {
             **context_of(data, self.comparison.caption(), facts),
+            'has_names': has_names,
             'missing': self.missing,
             'n_relevant': self._n_relevant,
             'depth': self.rankings['depth'],

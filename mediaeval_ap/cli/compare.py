@@ -15,9 +15,7 @@ from mediaeval_ap.cli.commands import EXIT_STATUS, main
 from mediaeval_ap.cli.compared_files import (
     CRITERIA_NAMES,
     SCORING_OPTIONS,
-    TREC_OPTIONS,
     by_seed,
-    check_not_typed,
     check_nothing_to_score,
     comparison_options,
     naming_score_tables,
@@ -26,7 +24,7 @@ from mediaeval_ap.cli.compared_files import (
 )
 from mediaeval_ap.cli.output import Output, tell, write_document
 from mediaeval_ap.cli.run_files import RunFile, check_not_reread, names_of_runs, runs_by_name
-from mediaeval_ap.errors import FormatError, printable, require
+from mediaeval_ap.errors import printable, require
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.render.formats import FORMATS
 
@@ -36,8 +34,6 @@ if TYPE_CHECKING:
 
 FAILED = 3  # no error: errors exit with 1 and 2
 GATE_OPTIONS = ('--fail-if-worse', '--require-not-worse', '--require-better')
-OPTIONS_WITHOUT_TREC = ('--queries', '--subset', '--judged', '--drop-unjudged-rows', '--range')
-REMEDIES_OF_EVALUATE_TREC = re.compile('(--(?:unknown|repeated|part) [^ ,]+), in Python')
 
 
 @main.command(
@@ -49,16 +45,15 @@ REMEDIES_OF_EVALUATE_TREC = re.compile('(--(?:unknown|repeated|part) [^ ,]+), in
         '--format json --per-query | mediaeval-ap compare - -o comparison.md',
     ],
     exit_status=f'{EXIT_STATUS}; {FAILED}: a run fails {", ".join(GATE_OPTIONS)}',
-    advanced='--columns --missing --ties',
+    advanced='--columns --missing --unknown --ties',
 )
 @option_kinds.run_file_argument('reference', metavar='REFERENCE')
 @options.optional_named_runs
 @options.judged_scoring_options
 @options.measures_option
 @comparison_options
-@option_kinds.missing_ids('Items or topics', 'a run')
-@options.trec_ties_option
-@options.relevance_level_option
+@option_kinds.unmatched_ids('Items or topics', 'a run', 'QRELS')
+@options.trec_options
 @option_kinds.number(
     '--fail-if-worse',
     None,
@@ -110,7 +105,9 @@ def compare_command(
     which --measures chooses the metrics.
     """
     criteria = {name: settings.pop(name) for name in CRITERIA_NAMES}
-    trec_settings = {name: settings.pop(name) for name in ('ties', 'relevance_level')}
+    trec_settings = {
+        name: settings.pop(name) for name in options.TREC_SETTINGS if name != 'missing'
+    }
     _check_combinations(settings, format)
     files = sort_files(reference, runs, names, settings['columns'])
     if files.score_tables:
@@ -174,7 +171,9 @@ def _check_beside_results(
 ) -> None:
     """Raise UsageError for options that need runs to score, or the reference, but have none."""
     if not scores_runs:
-        check_not_typed((*SCORING_OPTIONS, '--measures'), 'results, which are scored already')
+        options.check_not_typed(
+            (*SCORING_OPTIONS, '--measures'), 'results, which are scored already'
+        )
     for option, value in ('--cluster', 'video'), ('--by', 'corpus'):
         if reference is None and settings[option.removeprefix('--')] == value:
             raise click.UsageError(f'{option} {value} needs REFERENCE before the results')
@@ -184,16 +183,11 @@ def _score_trec(
     qrels: str | None, runs: Sequence[RunFile], criteria: dict[str, Any], settings: dict[str, Any]
 ) -> list[Evaluation]:
     """Score runs of TREC or another tool; return an empty list for other files."""
-    from mediaeval_ap.tables.first_look import Kind, kind_of
-    from mediaeval_ap.trec.other_tools import file_in
-
-    is_trec = qrels is not None and any(
-        kind_of(file_in(file)) is Kind.TREC for file in (qrels, *runs)
-    )
-    if qrels is None or not is_trec:
-        check_not_typed(TREC_OPTIONS, 'no runs of TREC or another tool')
+    if qrels is None or not options.are_trec([qrels, *runs]):
+        options.check_not_typed(options.TREC_OPTIONS, 'no runs of TREC or another tool')
         return []
-    check_not_typed(OPTIONS_WITHOUT_TREC, 'runs of TREC or another tool')
+    wrong_options = '--queries', *options.OPTIONS_WITHOUT_TREC
+    options.check_not_typed(wrong_options, 'runs of TREC or another tool')
     if settings['missing'] == 'skip':
         raise click.UsageError('--missing skip: all runs need the same topics; give zero')
     check_not_reread('QRELS', qrels, len(runs))
@@ -207,15 +201,10 @@ def _score_trec(
     for name in 'subset', 'judged', 'drop_unjudged_rows':
         del criteria[name]
     named_runs = list(zip(names_of_runs(runs), runs, strict=True))
-    try:
-        return [
-            evaluate_trec(qrels, run, K, **criteria).called(run.given_name or name)
-            for name, run in tracked(named_runs, 'scoring', ' runs')
-        ]
-    except FormatError as error:
-        call = r'evaluate-trec QRELS RUN... \1 --format json --per-query, and compare its results'
-        message = REMEDIES_OF_EVALUATE_TREC.sub(f'{call}; in Python', str(error))
-        raise click.ClickException(message) from None
+    return [
+        evaluate_trec(qrels, run, K, **criteria).called(run.given_name or name)
+        for name, run in tracked(named_runs, 'scoring', ' runs')
+    ]
 
 
 def _write(comparison: Comparison, pairs: bool, format: str, output: Output) -> None:

@@ -31,7 +31,6 @@ SCORING_OPTIONS = (
     '--queries',
     *(f'--{name.replace("_", "-")}' for name in CRITERIA_NAMES if name != 'subset'),
 )
-TREC_OPTIONS = '--ties', '--relevance-level'
 COLUMNS_REMEDY = 'name its columns by --columns item=…,system=…,value=…'
 
 
@@ -209,13 +208,7 @@ def by_seed(results: list[Result], seeds: Sequence[str]) -> Any:
     return by_name
 
 
-def check_not_typed(names: Sequence[str], problem: str) -> None:
-    """Raise UsageError if one of these options was typed."""
-    if option := options.first_typed_option(names):
-        raise click.UsageError(f'{option}: found {problem}')
-
-
 def check_nothing_to_score(kind: str) -> None:
     """Raise UsageError for options that need runs to score, or their rankings."""
-    names = *SCORING_OPTIONS, *TREC_OPTIONS, '--subset', '--near', '--keep-going'
-    check_not_typed(names, f'{kind}, which are scored already')
+    names = *SCORING_OPTIONS, *options.TREC_OPTIONS, '--subset', '--near', '--keep-going'
+    options.check_not_typed(names, f'{kind}, which are scored already')

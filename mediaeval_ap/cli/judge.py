@@ -23,12 +23,15 @@ from mediaeval_ap.render.plot import FIGURE_FORMATS
         "cut -d ' ' -f 1-3 reference.txt hypothesis.txt | sort -u | mediaeval-ap pool "
         'reference.txt a=hypothesis.txt --judged - -o pool.json',
     ],
+    advanced='--missing --unknown --ties',
 )
 @options.reference_argument
 @options.named_runs
 @options.scoring_options
 @options.judged_option
 @options.drop_unjudged_rows_option
+@options.topic_options
+@options.trec_options
 @option_kinds.integer(
     '--depth',
     default=None,
@@ -52,13 +55,14 @@ def pool_command(
 
     For each team, all runs are scored without the relevant shots that only this team returned. With
     --judged, also show the lowest and highest MAP that each run could have if the whole pool were
-    judged. A figure (-o pool.svg) shows both for each run.
+    judged. A figure (-o pool.svg) shows both for each run. REFERENCE and RUNs may be qrels and runs
+    of TREC.
     """
     check_can_be_binary(format, output)
     named_runs = runs_by_name(with_names(runs, names), None)
     require('scipy', 'compare', 'compare')
-    average_precision = options.read_reference(**criteria)
-    pool = average_precision.pool(
+    evaluator = options.read_reference_or_qrels(runs=runs, **criteria)
+    pool = evaluator.pool(
         named_runs, queries, teams=teams_by_run(named_runs), depth=depth, near=near
     )
     if format in FIGURE_FORMATS:
@@ -75,15 +79,21 @@ def pool_command(
         "awk '$5 >= 0.5' hypothesis.txt | mediaeval-ap judge-next reference.txt hypothesis.txt "
         'sure=- -o next.csv',
     ],
+    advanced='--missing --unknown --ties',
 )
 @options.reference_argument
 @options.named_runs
 @options.judged_option
 @options.drop_unjudged_rows_option
 @options.scoring_options
+@options.topic_options
+@options.trec_options
 @option_kinds.integer('-n', default=choices.TO_JUDGE, help='Number of lines.')
 @option_kinds.choice(
-    '--by', choices.JUDGED_BY, 'shot', 'Judge a {words} per line; a shot is judged for all names.'
+    '--by',
+    choices.JUDGED_BY,
+    None,
+    'Judge a {words} per line; a shot is judged for all names.  [default: shot; pair for TREC]',
 )
 @option_kinds.choice('--strategy', choices.STRATEGIES, 'mtc', 'Order: {words}.')
 @option_kinds.integer('--depth', default=POOL_DEPTH, help='Number of first ranks to judge.')
@@ -104,15 +114,14 @@ def judge_next_command(
 
     The first lines do most to make the order of the runs right. A line is a shot (--by pair: a shot
     and a name) in the first ranks of a run, with its reason. Everything in --judged is left out;
-    without it, the shots (or pairs) of REFERENCE are.
+    without it, the shots (or pairs) of REFERENCE are. REFERENCE and RUNs may be qrels and runs of
+    TREC; then all qrels from relevance 0 are judged.
     """
     pool_settings = {name: settings.pop(name) for name in ('by', 'depth', 'near')}
     named_runs = runs_by_name(with_names(runs, names), None)
     pool_settings['teams'] = teams_by_run(named_runs)
     if strategy == 'mtc':
         require('scipy', 'compare', 'compare')
-    average_precision = options.read_reference(**settings)
-    queue = average_precision.judge_next(
-        named_runs, queries, n=n, strategy=strategy, **pool_settings
-    )
+    evaluator = options.read_reference_or_qrels(runs=runs, **settings)
+    queue = evaluator.judge_next(named_runs, queries, n=n, strategy=strategy, **pool_settings)
     write_document(queue.document(), format, output)

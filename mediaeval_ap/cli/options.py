@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,6 +24,7 @@ from mediaeval_ap.cli.option_kinds import (
     option,
     output,
     run_file_argument,
+    unmatched_ids,
 )
 from mediaeval_ap.cli.output import STANDARD_STREAM, as_usage_errors, typed_options
 from mediaeval_ap.definitions import Cutoff
@@ -32,6 +33,12 @@ from mediaeval_ap.render.formats import FORMATS, N_DECIMALS
 
 if TYPE_CHECKING:
     from mediaeval_ap.average_precision import AveragePrecision
+    from mediaeval_ap.cli.run_files import RunFile
+    from mediaeval_ap.evaluator import Evaluator
+
+TREC_SETTINGS = 'ties relevance_level ignore repeated missing unknown part'.split()
+TREC_OPTIONS = '--ties --relevance-level --ignore --repeated --unknown --part'.split()
+OPTIONS_WITHOUT_TREC = '--subset --judged --drop-unjudged-rows --range --near'.split()
 
 
 def _check_is_file(path: str) -> str:
@@ -119,6 +126,10 @@ mteb_part_option = option(
     metavar='SUBSET/SPLIT',
     help='Subset, split or both of MTEB predictions to score.  [default: the only one]',
 )
+topic_options = unmatched_ids('Topics', 'a RUN', 'QRELS')
+trec_options = combine_options(
+    trec_ties_option, relevance_level_option, ignore_option, repeated_option, mteb_part_option
+)
 jobs_option = option(
     '--jobs',
     metavar='N',
@@ -178,6 +189,39 @@ def read_reference(cutoffs: list[Cutoff], definition: str, **settings: Any) -> A
     return AveragePrecision(K=cutoffs, definition=definition, **settings)
 
 
+def read_reference_or_qrels(
+    reference: str,
+    runs: Sequence[RunFile],
+    *,
+    cutoffs: list[Cutoff],
+    definition: str,
+    **settings: Any,
+) -> Evaluator:
+    """Read the reference of runs, or their qrels if they are of TREC or another tool."""
+    trec_settings = {name: settings.pop(name) for name in TREC_SETTINGS}
+    if not are_trec([reference, *runs]):
+        check_not_typed((*TREC_OPTIONS, '--missing'), 'no runs of TREC or another tool')
+        return read_reference(cutoffs, definition, reference=reference, **settings)
+    check_not_typed(OPTIONS_WITHOUT_TREC, 'runs of TREC or another tool')
+    if not first_typed_option(['--definition']):
+        definition = 'trec'
+    check_metrics(cutoffs, definition)
+    for name in 'queries_without_relevant', 'unjudged':
+        if name in settings:
+            trec_settings[name] = settings[name]
+    from mediaeval_ap.trec_topics import TrecTopics
+
+    return TrecTopics(reference, cutoffs, definition=definition, **trec_settings)
+
+
+def are_trec(files: Sequence[str]) -> bool:
+    """Return True if one of these is a run or qrels of TREC or another tool."""
+    from mediaeval_ap.tables.first_look import Kind, kind_of
+    from mediaeval_ap.trec.other_tools import file_in
+
+    return any(kind_of(file_in(file)) is Kind.TREC for file in files)
+
+
 def check_metrics(cutoffs: list[Cutoff], definition: str, measures: Iterable[str] = ()) -> None:
     """Raise if a cutoff repeats, or does not go with the definition or a measure."""
     with as_usage_errors():
@@ -186,6 +230,12 @@ def check_metrics(cutoffs: list[Cutoff], definition: str, measures: Iterable[str
             from mediaeval_ap.trec.measures import check_columns, parse_measures
 
             check_columns(parse_measures(measures), cutoffs)
+
+
+def check_not_typed(names: Collection[str], problem: str) -> None:
+    """Raise UsageError if one of these options was typed."""
+    if option := first_typed_option(names):
+        raise click.UsageError(f'{option}: found {problem}')
 
 
 def first_typed_option(names: Collection[str]) -> str | None:

@@ -23,6 +23,7 @@ from mediaeval_ap.render.document import Document, Grid
         'mediaeval-ap rank reference.txt hypothesis.txt nicolas_sarkozy -n 10',
         'mediaeval-ap rank reference.txt hypothesis.txt alain_juppe -o ranking.csv',
     ],
+    advanced='--missing --unknown --ties',
 )
 @options.reference_argument
 @options.run_argument
@@ -30,14 +31,18 @@ from mediaeval_ap.render.document import Document, Grid
 @options.subset_option
 @options.definition_option
 @options.judgement_options
+@options.topic_options
+@options.trec_options
 @options.warning_options
 @option_kinds.integer('-n', '--depth', default=20, help='Number of hypotheses to show.')
 @options.format_options
 @options.output_option
 def rank_command(
-    hypothesis: str, query: str, depth: int, format: str, output: Output, **criteria: Any
+    hypothesis: RunFile, query: str, depth: int, format: str, output: Output, **criteria: Any
 ) -> None:
     """Show the top of the ranking for QUERY, a name, and its AP.
+
+    REFERENCE and RUN may be qrels and a run of TREC, and QUERY a topic.
 
     csv, json and jsonl have only the rows of the ranking.
     """
@@ -45,8 +50,8 @@ def rank_command(
 
     with as_usage_errors():
         check_query(query)
-    average_precision = options.read_reference(cutoffs=[depth], **criteria)
-    frame = average_precision.rank(hypothesis, query)
+    evaluator = options.read_reference_or_qrels(runs=[hypothesis], cutoffs=[depth], **criteria)
+    frame = evaluator.rank(hypothesis, query)
     ranking = Grid.from_frame(frame)
     summary = Grid(list(map(str, frame.attrs)), [list(frame.attrs.values())])
     document = replace(Document.from_grid(ranking), blocks=lambda: [ranking, summary])
@@ -59,6 +64,7 @@ def rank_command(
         'mediaeval-ap explain reference.txt hypothesis.txt --queries queries.txt',
         'mediaeval-ap explain reference.txt hypothesis.txt nicolas_sarkozy -k 10 -o why.json',
     ],
+    advanced='--missing --unknown --ties',
 )
 @options.reference_argument
 @options.run_argument
@@ -73,6 +79,8 @@ def rank_command(
 @options.definition_option
 @options.queries_without_relevant_option
 @options.judgement_options
+@options.topic_options
+@options.trec_options
 @options.warning_options
 @option_kinds.flag('--per-query', help='List every query in tables; csv and json always do.')
 @option_kinds.integer(
@@ -81,10 +89,10 @@ def rank_command(
 @options.format_options
 @options.output_option
 def explain_command(
-    hypothesis: str,
+    hypothesis: RunFile,
     query: str | None,
     queries: str | None,
-    against: str | None,
+    against: RunFile | None,
     cutoff: Cutoff,
     near: float,
     per_query: bool,
@@ -96,7 +104,8 @@ def explain_command(
     """Show where precision was lost, overall or for one QUERY.
 
     The loss, 1 - AP, is split into parts that add up to it: by ties, by confidence, by names, by
-    shots that were not returned.
+    shots that were not returned. REFERENCE and RUN may be qrels and a run of TREC, and QUERY a
+    topic.
     """
     from mediaeval_ap.evaluation.criteria import check_query
 
@@ -110,14 +119,14 @@ def explain_command(
                 f'QUERY: found the file {shown(query)}, expected a name; '
                 'a second run is given with --against, a file of names with --queries'
             )
-    average_precision = options.read_reference(cutoffs=[cutoff], **criteria)
-    query_table = average_precision.criteria.read_queries(queries)
-    selected: Any = query_table if query is None else [query]
     runs = [hypothesis] if against is None else [hypothesis, against]
+    evaluator = options.read_reference_or_qrels(runs=runs, cutoffs=[cutoff], **criteria)
+    query_table = evaluator.criteria.read_queries(queries)
+    selected: Any = query_table if query is None else [query]
     name, *other_name = names_of_runs(runs)
-    diagnosis = average_precision.explain(hypothesis, selected, k=cutoff, near=near).called(name)
+    diagnosis = evaluator.explain(hypothesis, selected, k=cutoff, near=near).called(name)
     if against is not None:
-        other = average_precision.explain(against, selected, k=cutoff, near=near)
+        other = evaluator.explain(against, selected, k=cutoff, near=near)
         other = other.called(*other_name)
         document = diagnosis.against(other).document(per_query=per_query, costliest=costliest)
     elif query is not None:

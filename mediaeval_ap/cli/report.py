@@ -17,7 +17,6 @@ from mediaeval_ap.cli.compared_files import (
     CRITERIA_NAMES,
     ComparedFiles,
     by_seed,
-    check_not_typed,
     check_nothing_to_score,
     comparison_options,
     read_result_files,
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 
 FIGURES = tuple('leaderboard loss map_by_k scatter distribution precision_recall confused'.split())
 FIGURES_WITHOUT_RANKINGS = ('leaderboard', 'map_by_k', 'scatter', 'distribution')
-SCORE_TABLE_OPTIONS = '--by --macro --columns --systems --missing --range --lower-is-better'.split()
+SCORE_TABLE_OPTIONS = '--by --macro --columns --systems --range --lower-is-better'.split()
 PAGE_FORMAT = 'html'
 ALL_FIGURES = 'all'
 
@@ -92,14 +91,15 @@ def _read_markdown(path: str) -> str:
         'mediaeval-ap report reference.txt hypothesis.txt --queries queries.txt --figure all '
         '-o figures',
     ],
-    advanced='--columns --systems --missing --by',
+    advanced='--columns --systems --missing --unknown --ties --by',
 )
 @option_kinds.run_file_argument('reference', metavar='REFERENCE')
 @options.optional_named_runs
 @options.judged_scoring_options
 @options.near_option
 @comparison_options
-@option_kinds.missing_ids('Items of score tables', 'a system')
+@option_kinds.unmatched_ids('Items or topics', 'a run', 'QRELS')
+@options.trec_options
 @option_kinds.flag(
     '--keep-going',
     help='Leave out runs with errors, and name them on the page; the exit status is 1.',
@@ -151,7 +151,8 @@ def report_command(
 
     It shows who leads, which runs differ significantly, where each run lost precision, and every
     query. The page is one file that loads nothing from elsewhere. In place of REFERENCE and RUNs it
-    takes results or score tables, as compare does: then it shows no rankings and no loss.
+    takes qrels and runs of TREC; or results or score tables, as compare does: then it shows no
+    rankings and no loss.
     """
     format = _check_format(figures, format, output)
     wanted_figures = () if figures is None else figures or FIGURES
@@ -169,7 +170,8 @@ def report_command(
     introduction = '' if intro is None else _read_markdown(intro)
     report: Any
     if files.reference is None:
-        for name in (*CRITERIA_NAMES, 'queries', 'near'):
+        trec_names = {*options.TREC_SETTINGS} - {'missing'}
+        for name in (*CRITERIA_NAMES, *trec_names, 'queries', 'near'):
             del settings[name]
         from mediaeval_ap.comparison.comparison import compare
 
@@ -189,12 +191,13 @@ def _report_on_runs(
     reference: str, runs: Sequence[RunFile], keep_going: bool, settings: dict[str, Any]
 ) -> CampaignReport:
     """Score, diagnose and compare runs; tell the error of each run that is left out."""
-    criteria = {name: settings.pop(name) for name in CRITERIA_NAMES}
-    average_precision = options.read_reference(reference=reference, **criteria)
+    names = *CRITERIA_NAMES, *options.TREC_SETTINGS
+    criteria = {name: settings.pop(name) for name in names}
+    evaluator = options.read_reference_or_qrels(reference, runs, **criteria)
     named_runs = runs_by_name(runs, settings['baseline'])
     for option in SCORE_TABLE_OPTIONS:
         settings.pop(option.removeprefix('--').replace('-', '_'), None)
-    report = average_precision.report(
+    report = evaluator.report(
         named_runs, teams=teams_by_run(named_runs), keep_going=keep_going, **settings
     )
     for error in report.missing.values():
@@ -225,7 +228,7 @@ def _check_files(files: ComparedFiles, figures: Sequence[str], baseline: str | N
         raise click.UsageError(
             f'{shown(files.results[0])} holds results, but other arguments are runs'
         )
-    check_not_typed(SCORE_TABLE_OPTIONS, 'runs, expected score tables or results')
+    options.check_not_typed(SCORE_TABLE_OPTIONS, 'runs, expected score tables or results')
     if 'scatter' in figures and len(files.runs) == 1:
         raise click.UsageError('--figure scatter: found one run, expected two or more')
     runs_by_name(files.runs, baseline)

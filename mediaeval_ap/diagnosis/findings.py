@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from mediaeval_ap.arrays import Floats
@@ -32,6 +32,7 @@ HOW_RETURNED = {
     'copresent': 'under others shown in it',
     'absent': 'not at all',
 }
+NAME_COLUMNS = ('names', 'name', 'distance')
 N_LISTED = 10  # names of a table; first ranks of a query, besides its hits
 LEAST_PRINTED = 0.0005  # smaller parts would be printed as 0.000
 
@@ -55,11 +56,10 @@ def loss_ahead(ap: float, has_parts: bool) -> str:
     return f'. Where the other {1 - ap:.3f} was lost:' if ap < 1 else '. Why it is not 1:'
 
 
-def grid_of_ties(ties: Mapping[str, Mapping[str, Any]]) -> Grid:
+def grid_of_ties(ties: Mapping[str, Mapping[str, Any]], *, has_names: bool = True) -> Grid:
     """Return a row for each level of ties: least, mean and greatest value over all orders."""
-    rows = [
-        [TIE_LEVELS[level], *(bounds[key] for key in BOUND_KEYS)] for level, bounds in ties.items()
-    ]
+    titles = TIE_LEVELS if has_names else {'equal_confidence': 'equal score'}
+    rows = [[title, *(ties[level][key] for key in BOUND_KEYS)] for level, title in titles.items()]
     return Grid(['ORDERS OF TIES', 'minimum', 'mean', 'maximum'], rows)
 
 
@@ -303,7 +303,8 @@ class QueryDiagnosis(Described):
                 [_path(shot), shot.rank, HOW_RETURNED[shot.kind], ' '.join(shot.names), shot.adds]
                 for shot in self.relevant
             ]
-            yield Grid(['RELEVANT SHOT', 'rank', 'returned', 'names', 'AP lost'], rows)
+            headers = ['RELEVANT SHOT', 'rank', 'returned', 'names', 'AP lost']
+            yield self._without_names(Grid(headers, rows))
         ranking = [row for row in self.ranking if row.rank <= N_LISTED or row.relevant]
         if ranking:  # the first, and all hits with the misses before them
             headers = ['RANK', 'hit', 'shot', 'name', 'distance', 'confidence', 'misses before']
@@ -315,15 +316,29 @@ class QueryDiagnosis(Described):
                 headers.insert(2, 'judged')
                 for cells, row in zip(rows, ranking, strict=True):
                     cells.insert(2, bool(row.judged))
-            yield Grid(headers, rows, exact=('confidence',))
+            yield self._without_names(Grid(headers, rows, exact=('confidence',)))
         if n_left_out := len(self.ranking) - len(ranking):
             ranks = with_noun(n_left_out, 'rank', 'ranks')
             yield f'{ranks} below {N_LISTED} without a hit left out\n'
-        yield grid_of_ties(self.ties)
+        yield grid_of_ties(self.ties, has_names=self._has_names)
         yield Grid(
             ['DEFINITION', ap, 'reason'],
             [[row.definition, row.ap, row.why] for row in self.definitions],
         )
+
+    @property
+    def _has_names(self) -> bool:
+        """False for a topic of TREC, whose documents are shots of no corpus."""
+        corpora = [*(row.corpus for row in self.ranking), *(shot.corpus for shot in self.relevant)]
+        return not corpora or any(corpora)
+
+    def _without_names(self, grid: Grid) -> Grid:
+        """Drop the columns about names if the query is a topic of TREC."""
+        if self._has_names:
+            return grid
+        kept = [i for i, header in enumerate(grid.headers) if header not in NAME_COLUMNS]
+        rows = [[row[i] for i in kept] for row in grid.rows]
+        return replace(grid, headers=[grid.headers[i] for i in kept], rows=rows)
 
     def _rows(self) -> Grid:
         headers = ['query', 'corpus', 'video', 'shot', 'rank', 'kind', 'names', 'adds']
@@ -336,7 +351,7 @@ class QueryDiagnosis(Described):
 
 
 def _path(row: RankedHypothesis | RelevantShot) -> str:
-    return f'{row.corpus}/{row.video}/{row.shot}'
+    return '/'.join(filter(None, (row.corpus, row.video, row.shot)))
 
 
 def _misses_before(before: Before | None) -> str:

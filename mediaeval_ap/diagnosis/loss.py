@@ -60,8 +60,9 @@ PARTS = {
     'cutoff': 'AP that no ranking reaches at this cutoff',
     'unanswerable': 'queries without a relevant shot',
 }
+NAME_PARTS = ('spelling', 'confused', 'part_of_name', 'noise', 'copresent')
 # A shot gets the first kind in this list that any of its names has.
-SHOT_KINDS = ('own', 'spelling', 'confused', 'part_of_name', 'noise', 'copresent')
+SHOT_KINDS = ('own', *NAME_PARTS)
 OWN, SPELLING, CONFUSED, PART_OF_NAME, NOISE, COPRESENT = range(len(SHOT_KINDS))
 RANKS_AT_ONCE = 2**20  # keeps memory low
 

@@ -16,6 +16,7 @@ from mediaeval_ap.choices import (
     JudgedBy,
     Unjudged,
     WithoutRelevant,
+    check_near,
     check_unjudged,
     check_without_relevant,
     is_text,
@@ -179,6 +180,10 @@ class Criteria:
         subset_reference = Reference(table, definition.counts_again, rows['person_name'].values)
         skip_or_count = check_without_relevant(queries_without_relevant)
         return cls(subset_reference, cutoffs, definition, videos, skip_or_count, judgements)
+
+    def checked_near(self, near: float) -> float:
+        """Return the largest distance at which a name counts as the query."""
+        return check_near(near)
 
     def repeated_rows(self) -> list[DataWarning]:
         """Return a warning that the reference repeats rows, if it does."""

@@ -53,8 +53,8 @@ def reason_to_judge(
         runs = with_noun(n_without, 'run does', 'runs do')
         first_ranks = 'its first' if n_without == 1 else 'their first'
         first_ranks += f' {depth:,}' if depth > 1 else ' rank'
-        name = 'a near name' if near else 'the name'
-        reason += f'; {runs} not have it in {first_ranks} under {name}'
+        name = ' under a near name' if near else ''
+        reason += f'; {runs} not have it in {first_ranks}{name}'
     return reason
 
 

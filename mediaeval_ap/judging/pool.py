@@ -224,9 +224,10 @@ class Pool(Described):
     def _blocks(self) -> Iterator[Block]:
         n_relevant = sum(self.returned_by.values())
         metric = list(self.means[self.runs[0]])[-1]
+        names = f', names within {near:g}' if (near := self.parameters['near']) else ''
         yield Heading(
             'Relevant shots by how many teams returned them',
-            f'of {n_relevant:,}; {self.scope}, names within {self.parameters["near"]:g}',
+            f'of {n_relevant:,}; {self.scope}{names}',
         )
         yield Grid(
             ['teams', 'relevant shots', 'share'],
@@ -284,6 +285,7 @@ class Pool(Described):
     def certainty(self) -> str:
         """Describe the labels over which bounds hold and orders are certain."""
         depth, K, near = (self.parameters[name] for name in ('depth', 'K', 'near'))
+        others = f'names farther than {near:g} count' if near else 'others count'
         k = max(K, key=lambda k: depths([k]))
         n_pairs = len(self.uncertain) + len(self.certain)
         pairs = f'{len(self.certain):,} of {with_noun(n_pairs, "pair", "pairs")} of runs'
@@ -297,8 +299,7 @@ class Pool(Described):
         ends = ' to '.join(dict.fromkeys([*shares[:1], *shares[-1:]]))
         return (
             f'Bounds hold{orders} for all labels of the unjudged shots in {self.scope}; {below}'
-            f'names farther than {near:g} count as not relevant'
-            + (f'; {judged_column(k)} is {ends}' if ends else '')
+            f'{others} as not relevant' + (f'; {judged_column(k)} is {ends}' if ends else '')
         )
 
     @property

@@ -88,6 +88,9 @@ class TopicCriteria(Criteria):
     def parameters(self) -> dict[str, Any]:
         return {**self.topics.settings.parameters, **super().parameters}
 
+    def checked_near(self, near: float) -> float:
+        return 0
+
     def sources(self, queries: Provenance | None) -> dict[str, Provenance]:
         qrels = self.topics.judged.source
         return super().sources(None if queries == qrels else queries)

@@ -87,7 +87,7 @@ def test_a_queue_is_what_slow_scores_say(by, strategy, reference, runs, depth, n
             3,
             1,
             0,
-            '2 of 3 runs rank it 1; 1 run does not have it in its first rank under the name',
+            '2 of 3 runs rank it 1; 1 run does not have it in its first rank',
         ),
     ],
 )

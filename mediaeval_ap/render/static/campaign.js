@@ -189,7 +189,7 @@ Page.ready.then((data) => {
       const row = element('tr', '', { role: 'row', class: isHit ? 'hit' : '' });
       cells(row, [
         [String(rank), 'number'], [isHit ? 'yes' : 'no', ''], [name, ''],
-        [fixed(distance), 'number'], [String(confidence), 'number'], [shot.join(' '), ''],
+        [fixed(distance), 'number'], [String(confidence), 'number'], [shot.filter(Boolean).join(' '), ''],
       ]);
       for (const cell of row.cells) cell.setAttribute('role', 'cell');
       return row;

@@ -27,7 +27,7 @@ QUOTED_BYTES = 1000  # more than a message shows, but few of an endless line
 MAX_REMEDY_BYTES = 1 << 12  # a longer line is hardly a row with other separators
 
 _EVALUATE_LAYOUTS = layouts.HYPOTHESIS, layouts.REFERENCE
-_TREC = 'only evaluate-trec and compare read: type mediaeval-ap evaluate-trec QRELS RUN'
+_TREC = 'needs its qrels: type mediaeval-ap evaluate-trec QRELS RUN'
 _2015 = 'only evaluate-2015 reads: type mediaeval-ap evaluate-2015 REFERENCE RUN --shots SHOTS'
 _OTHER_COMMANDS = {  # files that users pass to `evaluate`, and the commands that read them
     'TREC run': (layouts.RUN, _TREC),
