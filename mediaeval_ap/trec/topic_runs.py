@@ -21,7 +21,7 @@ from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, Column, Layout, 
 from mediaeval_ap.tables.layouts import JUDGED
 from mediaeval_ap.tables.reading import TableInput
 from mediaeval_ap.tables.table import Names
-from mediaeval_ap.trec.entries import Entries, comparable_scores, descending_keys
+from mediaeval_ap.trec.entries import Entries, comparable_scores
 from mediaeval_ap.trec.matched_run import JudgedTopics, MatchedRun
 from mediaeval_ap.trec.other_tools import file_in
 from mediaeval_ap.trec.topic_scores import UNORDERED
@@ -110,7 +110,7 @@ class TopicCriteria(Criteria):
 def _as_table(
     entries: Entries, topic: Column, layout: Layout, numbers: NDArray[np.float64] | None = None
 ) -> Table:
-    """Return topics as names, and documents as shots without corpus and video."""
+    """Return topics as names, and documents, sorted, as shots without corpus and video."""
     documents, codes = np.unique(entries.document, return_inverse=True)
     nothing = Column(np.zeros(len(entries), dtype=np.int32), [''])
     document = Column(codes.astype(np.int32), list(map(bytes.decode, documents.tolist())))
@@ -142,10 +142,10 @@ def _(criteria: TopicCriteria, run: Any) -> TopicRun:
     if len(unknown_rows):
         rows = rows.select(unknown_rows, keep=False)
     ties = criteria.topics.settings.ties
-    tie_keys = descending_keys(rows.entries.document)
-    if ties in ('best', 'worst'):
-        tie_keys = (rows.is_hit != (ties == 'best')).astype(np.int64)
     score = comparable_scores(rows.entries.number, ties).astype(np.float64)
     topic = rows.entries.topic.select(np.ones(len(score), dtype=np.bool_))
     table = _as_table(rows.entries, topic, HYPOTHESIS, score)
+    tie_keys = -table['shot_id'].codes  # the first is the last document by its bytes
+    if ties in ('best', 'worst'):
+        tie_keys = (rows.is_hit != (ties == 'best')).astype(np.int32)
     return TopicRun(criteria, TopicRanking(table, tie_keys), len(matched.returned), matched)
