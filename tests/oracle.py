@@ -305,8 +305,8 @@ def in_single_precision(number):
         return float('inf') if number > 0 else float('-inf')
 
 
-def evaluate_trec(qrels, run, topic, K, definition, ties, level, skips_unjudged=False, ignored=()):
-    """Return AP of a topic at each cutoff, over the orders of equal scores that `ties` asks for.
+def ranked_trec(qrels, run, topic, ties, level, skips_unjudged=False, ignored=()):
+    """Return the (score, document) of a topic, best first, and its relevant documents.
 
     Rows are (topic, document, relevance) and (topic, document, score); of a document that the run
     lists again, the highest score counts.
@@ -325,6 +325,12 @@ def evaluate_trec(qrels, run, topic, K, definition, ties, level, skips_unjudged=
     else:
         rows.sort(key=lambda row: (row[1] in relevant) != (ties == 'best'))
     rows.sort(key=lambda row: -row[0])
+    return rows, relevant
+
+
+def evaluate_trec(qrels, run, topic, K, definition, ties, level, skips_unjudged=False, ignored=()):
+    """Return AP of a topic at each cutoff, over the orders of equal scores that `ties` asks for."""
+    rows, relevant = ranked_trec(qrels, run, topic, ties, level, skips_unjudged, ignored)
     blocks = [
         [int(text in relevant) for _, text in block]
         for _, block in groupby(rows, key=lambda row: row[0])
