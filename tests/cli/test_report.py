@@ -127,7 +127,7 @@ LACKING = {
     'both.json --figure precision_recall -o x.svg': 'recall needs rankings: found results',
     'wide.csv --judged queries.txt -o x.html': '--judged: found score tables, which are scored',
     'reference.txt both.json -o x.html': "'both.json' holds results, but other arguments are",
-    'reference.txt run.txt --missing skip -o x.html': '--missing: found runs, expected score',
+    'reference.txt run.txt --missing skip -o x.html': '--missing: found no runs of TREC or',
     'wide.csv --by wide.html -o wide.html': 'refusing to overwrite wide.html: it is an input',
     'reference.txt -o x.html': "Missing argument 'RUN...'",
 }

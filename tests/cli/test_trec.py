@@ -9,7 +9,7 @@ from commands import json_of, output_of, refused, run
 from trec.conftest import folder
 from trec_rows import QRELS, RUN, qrels_text, quiet, run_text
 
-from mediaeval_ap import compare, evaluate_trec
+from mediaeval_ap import TrecTopics, compare, evaluate_trec
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.tables.first_look import Kind, kind_of
 
@@ -160,20 +160,94 @@ def test_compare_takes_the_options_of_trec(tmp_path, monkeypatch):
 
 
 @quiet
-@pytest.mark.parametrize('option', ['--unknown drop', '--repeated first', '--part SUBSET/SPLIT'])
-def test_compare_names_the_command_that_chooses_topics_or_a_part(option, tmp_path, monkeypatch):
+@pytest.mark.parametrize('option', ['--unknown drop', '--repeated first', '--part test'])
+def test_compare_chooses_topics_rows_and_a_part(option, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_runs('parts' if '--part' in option else 'TREC')
     further_line = {'--unknown drop': 'new Q0 d1', '--repeated first': 'q1 Q0 d1'}.get(option)
     if further_line:
         Path('a').write_text(f'{Path("a").read_text()}{further_line} 1 0.5 me\n')
-    command = f'evaluate-trec QRELS RUN... {option} --format json --per-query'
-    error = refused('compare', 'qrels', 'a', 'b', '--quiet', status=1)
-    assert f' by {command}, and compare its results; in Python ' in error
-    command = command.replace('QRELS RUN...', 'qrels a b -K 1,10').replace('SUBSET/SPLIT', 'test')
-    output_of(*command.split(), '-o', 'both.json')
-    table = output_of('compare', 'both.json', '--format', 'csv')
+    assert option.split()[0] in refused('compare', 'qrels', 'a', 'b', '--quiet', status=1)
+    table = compared('a', 'b', *option.split(), '--format', 'csv')
     assert table == render(in_python().document(), 'csv')
+
+
+@quiet
+def test_compare_ignores_relevances(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_runs()
+    table = compared('a', 'b', '--ignore', '2', '--format', 'csv')
+    assert table == render(in_python(ignore=2).document(), 'csv')
+    assert table != compared('a', 'b', '--format', 'csv')
+
+
+SETTINGS = [
+    ('', {}),
+    ('--ties worst --relevance-level 2', {'ties': 'worst', 'relevance_level': 2}),
+    ('--ignore 2 --definition kaggle', {'ignore': 2, 'definition': 'kaggle'}),
+    ('--queries-without-relevant skip', {'queries_without_relevant': 'skip'}),
+]
+
+
+@quiet
+@pytest.mark.parametrize(('options', 'settings'), SETTINGS)
+@pytest.mark.parametrize('kind', ['TREC', 'folder', 'records'])
+def test_commands_for_names_take_topics(options, settings, kind, tmp_path, monkeypatch):
+    """They print what Python makes of the same files, of TREC and of other tools."""
+    monkeypatch.chdir(tmp_path)
+    write_runs(kind)
+    evaluator = TrecTopics('qrels', [1, 10], **settings)
+    runs = {'a': 'a', 'b': 'b'}
+    many = ['qrels', 'a', 'b', *options.split(), '-K', '1,10', '--quiet']
+    output_of('report', *many, '-o', 'page.html')
+    assert Path('page.html').read_text() == evaluator.report(runs).to_html()
+    pool = output_of('pool', *many, '--format', 'csv')
+    assert pool == render(evaluator.pool(runs).document(), 'csv')
+    queue = evaluator.judge_next(runs, strategy='depth')
+    lines = output_of('judge-next', *many, '--strategy', 'depth', '--format', 'csv')
+    assert lines == render(queue.document(), 'csv')
+    assert lines.startswith('qid,docno,score,reason\n')
+    one = ['qrels', 'a', 'q1', *options.split(), '--quiet', '--format', 'csv']
+    if '--queries-without-relevant' not in options:
+        rows = output_of('rank', *one, '-n', '5').splitlines()
+        top = evaluator.rank('a', 'q1', 5)
+        assert rows[0].split(',') == [*top]
+        assert [row.split(',')[2] for row in rows[1:]] == top['docno'].tolist()
+    explained = output_of('explain', *one[:2], *one[3:], '-k', '10')
+    assert explained == render(evaluator.explain('a', k=10, name='a').document(), 'csv')
+
+
+def test_explain_tells_of_no_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_runs()
+    told = output_of('explain', 'qrels', 'b', '-k', '10')
+    assert 'confidence' in told
+    assert not any(word in told for word in ('spelling', 'part_of_name', 'distance', 'temporal'))
+    told = output_of('explain', 'qrels', 'b', 'q1', '-k', '10')
+    assert '\nd1 ' in told
+    assert 'distance' not in told
+
+
+@pytest.mark.parametrize(
+    ('options', 'told'),
+    [
+        ('explain qrels a --near 0.5', '--near: found runs of TREC or another tool'),
+        ('rank qrels a q1 --judged qrels', '--judged: found runs of TREC or another tool'),
+        ('pool qrels a b --subset qrels', '--subset: found runs of TREC or another tool'),
+        ('report qrels a b --ties expected -o x.html', '--ties: found expected, expected an order'),
+        ('judge-next qrels a b --missing skip', '--missing: found skip, expected error or zero'),
+        ('judge-next qrels a b --by shot', "--by: found 'shot', expected one of pair"),
+        ('explain names names.txt --ignore -1', '--ignore: found no runs of TREC'),
+        ('rank names names.txt ann --missing zero', '--missing: found no runs of TREC'),
+    ],
+)
+def test_options_of_names_and_of_topics_are_not_mixed(options, told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_runs()
+    Path('names').write_text('x v 1 ann\n')
+    Path('names.txt').write_text('x v 1 ann 0.5\n')
+    assert told in refused(*options.split())
+    assert not Path('x.html').exists()
 
 
 @pytest.mark.parametrize('options', ['--ignore=-1 --ignore=2', '--ignore 2 --ignore -1'])

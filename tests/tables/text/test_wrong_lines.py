@@ -82,7 +82,7 @@ def strict_remedy(content, layout=HYPOTHESIS):
         ('x vid', 'its first row fits a subset file: are two files exchanged?'),
         (
             '7 Q0 d1 1 0.5 me',
-            'its first row fits a TREC run file, which only evaluate-trec and compare read: '
+            'its first row fits a TREC run file, which needs its qrels: '
             'type mediaeval-ap evaluate-trec QRELS RUN',
         ),
     ],
