@@ -46,6 +46,7 @@ from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import TableInput
 from mediaeval_ap.tables.table import Rows, consistent
+from mediaeval_ap.trec import sampled
 from mediaeval_ap.trec.entries import (
     TOPIC,
     Entries,
@@ -65,9 +66,9 @@ UNORDERED = ('expected', 'threshold')  # ties that are not put in an order
 def evaluate_trec(
     qrels: Rows | Mapping[str, Mapping[str, float]],
     run: Rows | Mapping[str, Mapping[str, float]],
-    K: Cutoff | Iterable[Cutoff] = definitions.CUTOFFS,
+    K: Cutoff | Iterable[Cutoff] | None = None,
     *,
-    definition: str | Definition = 'trec',
+    definition: str | Definition | None = None,
     ties: TrecTies = 'trec_eval',
     relevance_level: int = 1,
     missing: Missing = 'error',
@@ -82,22 +83,29 @@ def evaluate_trec(
 ) -> Evaluation:
     """Score a run in TREC's format, topic by topic.
 
+    Qrels with a stratum are a sample: their score is xinfAP, which is estimated from it.
+
     Parameters
     ----------
     qrels : str, path-like, file object, DataFrame, dict or iterable of tuples
         The reference: a file of ``qid iteration docno relevance``; a table with the columns
         ``qid``, ``docno`` and ``relevance``, or tuples of these three; a dictionary ``{qid: {docno:
         relevance}}``; `Qrel` of ir_measures; `Qrels` of ranx. A table may have the names of BEIR,
-        Hugging Face, ir_measures, PyTerrier or ranx, as a frame, CSV, TSV, Parquet or JSON.
+        Hugging Face, ir_measures, PyTerrier or ranx, as a frame, CSV, TSV, Parquet or JSON. A
+        sample has a ``stratum`` before the relevance, or as a column; its negative relevance is of
+        documents that are pooled, but not judged.
     run : like qrels
         The run: a file of ``qid Q0 docno rank score tag``; a table with the columns ``qid``,
         ``docno`` and ``score``, or tuples of these three; a dictionary ``{qid: {docno: score}}``;
         `ScoredDoc` of ir_measures; `Run` of ranx. A table may have names as in qrels. A file may
         also come from ranx (JSON) or sentence-transformers (`write_predictions`), or hold the
         predictions of MTEB; of these, the folder will do if it has one such file.
-    K : int, 'all' or iterable of these
-        The cutoffs, each once; ``'all'`` is no cutoff, as `map` of trec_eval.
-    definition, queries_without_relevant, name
+    K : int, 'all' or iterable of these, optional
+        The cutoffs, each once, by default 1, 10, 100 and 1000; ``'all'`` is no cutoff, as `map` of
+        trec_eval. For a sample the depth of the rankings, by default 1000.
+    definition : str or Definition, optional
+        As for `AveragePrecision`, by default ``'trec'``; a sample takes none.
+    queries_without_relevant, name
         As for `AveragePrecision` and its method `evaluate`.
     ties : {'trec_eval', 'trec_eval-9', 'expected', 'threshold', 'best', 'worst'}
         How to break ties between equal scores. ``'trec_eval'``: documents in descending order of
@@ -117,7 +125,7 @@ def evaluate_trec(
         Measures of ir_measures to add, separated by spaces or commas, such as ``'nDCG@10 P@5 RR'``.
         They use graded relevance, and `ties`, which may not be ``'expected'`` or ``'threshold'``. A
         measure that needs documents judged not relevant, such as Bpref, is refused if the qrels
-        have none.
+        have none. Those of a sample are ``xinfNDCG`` and ``infP@k`` (inferred precision).
     unjudged : {'nonrelevant', 'skip'}
         As for `AveragePrecision`. A document is unjudged if the qrels lack it for the topic, or
         give it a negative relevance.
@@ -143,7 +151,8 @@ def evaluate_trec(
         measures need rows that the qrels lack.
     ParameterError, MissingExtraError
         When ties have no order, and there are measures; when ties are ``'expected'``, ``'best'`` or
-        ``'worst'``, and the definition divides by hits; when the extra ``trec`` is not installed.
+        ``'worst'``, and the definition divides by hits; when the extra ``trec`` is not installed;
+        when xinfAP does not have a setting.
     UndefinedScoreError
         When no topic is left to score.
 
@@ -151,11 +160,12 @@ def evaluate_trec(
     -----
     DataWarning, NoOverlapWarning, WithoutRelevantWarning
         As `AveragePrecision.evaluate`; when topics are missing or unknown, or documents repeated,
-        and this is no error; when scores say little, or no row has a relevance of `ignore`.
+        and this is no error; when scores say little, or no row has a relevance of `ignore`; when
+        infAP is measured on qrels with a relevance of -1.
 
     Notes
     -----
-    Takes O(n log n) time for n rows.
+    Takes O(n log n) time for n rows; of a sample, also time for each row and stratum.
 
     Examples
     --------
@@ -165,8 +175,9 @@ def evaluate_trec(
     >>> evaluate_trec({'7': {'d1': 1, 'd2': 0}}, {'7': {'d2': 0.9, 'd1': 0.5}}, 10).map.tolist()
     [0.5]
     """
-    definition = definitions.get(definition)
-    cutoffs = check_cutoffs(K, definition)
+    chosen = definition
+    definition = definitions.get('trec' if definition is None else definition)
+    cutoffs = check_cutoffs(definitions.CUTOFFS if K is None else K, definition)
     ties = check_policy('ties', ties, choices.TREC_TIES)
     if ties in ('expected', 'best', 'worst') and 'H' in definition.denominator:
         raise ParameterError(
@@ -187,7 +198,16 @@ def evaluate_trec(
     judged, returned = _read_files(TableInput.of(qrels), run_input, part)
     if n_rising := _n_rising(returned.topic.codes, returned.number):
         n_rising *= _n_rising(returned.topic.codes, first_ranks(run_input)) > 0
+    if judged.stratum is not None:
+        if K is None:
+            cutoffs = [sampled.DEPTH]
+        sampled.check_settings(chosen, cutoffs, parsed, criteria.parameters)
+        criteria = criteria._replace(cutoffs=cutoffs, measures=[])
+    else:
+        sampled.refuse_estimates(parsed)
     evaluation = _score_entries(criteria, judged, returned, run_name, n_rising)
+    if judged.stratum is not None:
+        evaluation = sampled.with_estimates(evaluation, judged, returned, parsed)
     warn_caller(evaluation.warnings)
     return evaluation
 
@@ -231,7 +251,7 @@ def _score_entries(
     if criteria.measures:
         from mediaeval_ap.trec.measures import check_judged, measures_of_files
 
-        check_judged(criteria.measures, counted)
+        warnings += check_judged(criteria.measures, counted)
     topics = judged.topic.values
     judged_name = judged.source.name
     is_relevant = counted.number >= criteria.level
@@ -385,7 +405,7 @@ def _check_measures(
 
     parsed = parse_measures(measures)
     check_columns(parsed, K)
-    check_levels(parsed, level)
+    check_levels([measure for measure in parsed if not sampled.is_estimate(measure)], level)
     return parsed
 
 
