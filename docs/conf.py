@@ -86,7 +86,7 @@ EXPLAINED = {
     'migration': 'pytrec_eval, ranx, BEIR, MTEB',
     'published-figures': 'MediaEval 2016',
     'store': 'store',
-    'trec': 'trec_eval, qrels, ir_measures',
+    'trec': 'trec_eval, qrels, ir_measures, xinfAP',
 }
 FOR_CONTRIBUTORS = {'design', 'benchmarks', 'contributing', 'changes', 'contributors'}
 LINK = re.compile(r'(?<=\]\()(?!https?:)([^)#\s]+\.md)')

@@ -20,6 +20,7 @@ integer, or ``'all'`` for no cutoff.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
@@ -135,6 +136,11 @@ class Definition:
         return self.repeats is Repeats.COUNT
 
     @property
+    def is_estimate(self) -> bool:
+        """True for xinfAP, which is estimated from a sample, so that values may exceed 1."""
+        return self == XINFAP
+
+    @property
     def has_uncut(self) -> bool:
         """True if uncut average precision is defined: not if k alone is the denominator."""
         return self.denominator != ('k',)
@@ -160,7 +166,7 @@ class Definition:
         Returns
         -------
         float
-            The bound; above 1 only if shots count again, or the sum goes beyond rank k.
+            The bound; above 1 only if shots count again, the sum goes beyond k, or AP is estimated.
 
         Examples
         --------
@@ -169,6 +175,8 @@ class Definition:
         """
         if not n_relevant:
             return float(self.without_relevant)
+        if self.is_estimate:
+            return math.inf
         (depth,) = depths([k])
         quantities = {'R': n_relevant, 'k': depth, 'N': n_returned}
         # The sum has at most one term per rank down to the depth, and one per hit; no term is
@@ -329,6 +337,11 @@ def ap_column(k: Cutoff) -> str:
     return 'AP' if k == ALL else f'AP@{k}'
 
 
+def ap_columns(K: Iterable[Cutoff], definition: Definition) -> list[str]:
+    """Return the columns of AP at each cutoff; an estimate has one column, its name."""
+    return [definition.name] if definition.is_estimate else list(map(ap_column, K))
+
+
 def names() -> list[str]:
     """Return the registered names, sorted.
 
@@ -358,6 +371,12 @@ def registered() -> Iterator[Definition]:
     """
     return iter(_REGISTRY.values())
 
+
+# Not registered: it is defined for one kind of qrels alone.
+XINFAP = Definition(
+    'xinfAP', ('k',), ('R', 'k'), 0.0, Repeats.DROP,
+    'E. Yilmaz, E. Kanoulas and J. A. Aslam, SIGIR 2008',
+)  # fmt: skip
 
 for _definition in (
     # name, depth, denominator, without_relevant, repeats, source, precision

@@ -4,6 +4,7 @@ Rows are tuples (corpus, video, shot, name) and (corpus, video, shot, name, conf
 and average precisions are exact fractions, so that nothing here can round two ways.
 """
 
+import math
 import struct
 from fractions import Fraction
 from itertools import groupby, permutations, product
@@ -343,3 +344,88 @@ def evaluate_trec(qrels, run, topic, K, definition, ties, level, skips_unjudged=
         arguments = definition, by_threshold
         values.append([average_precision(h, len(relevant), k, *arguments) for k in K])
     return [sum(column) / Fraction(len(values)) for column in zip(*values, strict=True)]
+
+
+class Strata:
+    """A topic that is judged by strata, and its ranking; everything is counted anew each time.
+
+    Rows are (topic, document, stratum, relevance) and (topic, document, score). Only logarithms and
+    the number of documents in the ideal ranking are doubles: rounding it down would magnify errors.
+    """
+
+    def __init__(self, qrels, run, topic, depth, level):
+        self.pool = {row[1]: row[2:] for row in qrels if row[0] == topic}
+        self.strata = sorted({stratum for stratum, _ in self.pool.values()})
+        rows = [(row[2], row[1].encode()) for row in run if row[0] == topic]
+        self.ranking = [document.decode() for _, document in sorted(rows, reverse=True)][:depth]
+        self.depth = depth
+        self.level = level
+
+    def levels(self, documents, stratum):
+        """Return the relevance of those that were pooled in a stratum, and of the judged ones."""
+        pooled = [self.pool[text] for text in documents if text in self.pool]
+        every = [relevance for where, relevance in pooled if where == stratum]
+        return every, [relevance for relevance in every if relevance >= 0]
+
+    def expected(self, documents):
+        """Return the number of pooled documents, and the share of them that should be relevant."""
+        n_pooled = sum(len(self.levels(documents, stratum)[0]) for stratum in self.strata)
+        share = Fraction(0)
+        for stratum in self.strata:
+            every, judged = self.levels(documents, stratum)
+            relevant = sum(relevance >= self.level for relevance in judged) + Fraction(1, 100_000)
+            if every:
+                in_stratum = relevant / (len(judged) + Fraction(3, 100_000))
+                share += Fraction(len(every), n_pooled) * in_stratum
+        return n_pooled, share
+
+    def precision_at_hit(self, document):
+        if document not in self.ranking:
+            return Fraction(0)
+        rank = self.ranking.index(document) + 1
+        n_pooled, share = self.expected(self.ranking[: rank - 1])
+        return Fraction(1, rank) + Fraction(n_pooled, rank) * share
+
+    def average_precision(self):
+        estimates, means = [], []
+        for stratum in self.strata:
+            every, judged = self.levels(self.pool, stratum)
+            in_stratum = [text for text in self.pool if self.pool[text][0] == stratum]
+            hits = [text for text in in_stratum if self.pool[text][1] >= self.level]
+            if hits:
+                estimates.append(Fraction(len(hits) * len(every), len(judged)))
+                means.append(sum(map(self.precision_at_hit, hits)) / Fraction(len(hits)))
+        total = sum(estimates)
+        ap = sum(size / total * mean for size, mean in zip(estimates, means, strict=True))
+        return ap * total / self.depth if total > self.depth else ap
+
+    def precision(self, k):
+        n_pooled, share = self.expected(self.ranking[:k])
+        return n_pooled * share / k
+
+    def ndcg(self):
+        dcg = 0.0
+        for stratum in self.strata:
+            every, judged = self.levels(self.ranking, stratum)
+            for rank, document in enumerate(self.ranking, 1):
+                where, relevance = self.pool.get(document, ('', 0))
+                if where == stratum and relevance > 0:
+                    dcg += relevance / math.log2(rank + 1) / len(judged) * len(every)
+        ideal = self.ideal_dcg()
+        return dcg / ideal if ideal else 0.0
+
+    def ideal_dcg(self):
+        dcg, start = 0.0, 0.0
+        for grade in sorted({relevance for _, relevance in self.pool.values()}, reverse=True):
+            number = 0.0
+            for stratum in self.strata:
+                every, judged = self.levels(self.pool, stratum)
+                number += judged.count(grade) * len(every) / max(1, len(judged))
+            rank = start + 1
+            while grade > 0 and rank <= start + number:
+                dcg += grade / math.log2(rank + 1)
+                if rank >= self.depth:  # but the next grade adds one document
+                    break
+                rank += 1
+            start += number
+        return dcg

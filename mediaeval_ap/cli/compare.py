@@ -194,10 +194,11 @@ def _score_trec(
     from mediaeval_ap.trec import evaluate_trec
 
     if not options.first_typed_option(['--definition']):
-        criteria['definition'] = 'trec'
+        criteria['definition'] = None
     criteria['missing'] = settings['missing']
     settings['missing'] = 'error'
-    K = criteria.pop('cutoffs')
+    cutoffs = criteria.pop('cutoffs')
+    K = cutoffs if options.first_typed_option(['--cutoffs']) else None
     for name in 'subset', 'judged', 'drop_unjudged_rows':
         del criteria[name]
     named_runs = list(zip(names_of_runs(runs), runs, strict=True))

@@ -99,7 +99,8 @@ def evaluate_trec_command(
 ) -> None:
     """Score runs in the format of TREC: average precision at K.
 
-    QRELS has qid, iteration, docno, relevance; RUN has qid, Q0, docno, rank, score, tag.
+    QRELS has qid, iteration, docno, relevance; RUN has qid, Q0, docno, rank, score, tag. QRELS
+    with a stratum before the relevance are a sample: xinfAP is estimated, by default at 1000.
     --missing skip --unknown drop score as trec_eval does, --missing zero --unknown drop as
     trec_eval -c. Files of BEIR, Hugging Face, ir_datasets, MTEB, PyTerrier, ranx and
     sentence-transformers are recognised.
@@ -110,7 +111,10 @@ def evaluate_trec_command(
     runs = with_names(runs, names)
     from mediaeval_ap.trec import evaluate_trec
 
-    reporting.write(runs, lambda run: [evaluate_trec(qrels, run, cutoffs, **settings)])
+    if not options.first_typed_option(['--definition']):
+        settings['definition'] = None
+    K = cutoffs if options.first_typed_option(['--cutoffs']) else None
+    reporting.write(runs, lambda run: [evaluate_trec(qrels, run, K, **settings)])
 
 
 @main.command(

@@ -94,8 +94,10 @@ class EvaluationRequest:
         texts: tuple[str, ...] = ()
         if measures:
             from mediaeval_ap.trec.measures import check_columns, parse_measures, refuse_nonrelevant
+            from mediaeval_ap.trec.sampled import refuse_estimates
 
             parsed_measures = parse_measures(measures)
+            refuse_estimates(parsed_measures)
             if criteria.judgements is None:
                 refuse_nonrelevant(parsed_measures)
             check_columns(parsed_measures, criteria.K)

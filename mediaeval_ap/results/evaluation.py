@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.definitions import ALL, Cutoff, Definition, ap_column
+from mediaeval_ap.definitions import ALL, Cutoff, Definition, ap_columns
 from mediaeval_ap.errors import DataWarning, Note, ParameterError, shown
 from mediaeval_ap.results.notes import (
     NO_RELEVANT,
@@ -315,7 +315,7 @@ class Evaluation(ResultByQuery):
             verb = 'is' if len(names) == 1 else 'are'
             queries = 'query that has' if count == 1 else 'queries that have'
             clauses.append(f'{", ".join(names)} {verb} over the {count:,} {queries} {required}')
-        scores = ', '.join(f'M{name}' for name in self._ap_columns)
+        scores = ', '.join(self._mean_names)
         about_score = f'the score, {scores}, is over all {n_queries:,}'
         if by_relevance:
             n_remaining = n_queries - smaller_counts[0]
@@ -361,12 +361,11 @@ class Evaluation(ResultByQuery):
         return {**ap, **self.mean_judged, **self.mean_measures, 'n_relevant': n_relevant}
 
     def _means(self) -> dict[str, float | None]:
-        names = [f'M{name}' for name in self._ap_columns]
-        means = dict(zip(names, self.map.tolist(), strict=True))
+        means = dict(zip(self._mean_names, self.map.tolist(), strict=True))
         return means | self.mean_judged | self.mean_measures
 
     def compared_values(self) -> Compared:
-        ap = {f'M{name}': column for name, column in zip(self._ap_columns, self.ap.T, strict=True)}
+        ap = dict(zip(self._mean_names, self.ap.T, strict=True))
         left_out = [name for name, values in self.measures.items() if np.isnan(values).any()]
         measures = {name: values for name, values in self.measures.items() if name not in left_out}
         floor = dict.fromkeys(ap, self._floor)
@@ -374,7 +373,13 @@ class Evaluation(ResultByQuery):
 
     @property
     def _ap_columns(self) -> list[str]:
-        return [ap_column(k) for k in self.K]
+        return ap_columns(self.K, self.definition)
+
+    @property
+    def _mean_names(self) -> list[str]:
+        if self.definition.is_estimate:
+            return self._ap_columns
+        return [f'M{name}' for name in self._ap_columns]
 
 
 def judged_column(k: Cutoff) -> str:

@@ -17,7 +17,7 @@ from mediaeval_ap.definitions import (
     LARGEST_CUTOFF,
     Cutoff,
     Definition,
-    ap_column,
+    ap_columns,
     check_cutoffs,
 )
 from mediaeval_ap.errors import FormatError, shown
@@ -173,7 +173,10 @@ def _read_evaluation(result: JsonObject, rows: _Rows, **manifest: Any) -> Evalua
     definition = Definition.from_dict(result['manifest']['definition'])
     cutoffs = check_cutoffs(manifest['parameters'].pop('K'), definition)
     n_returned = manifest['counts'].get('hypotheses', LARGEST_CUTOFF)
-    ap = {ap_column(k): rows.ap(ap_column(k), definition, k, n_returned) for k in cutoffs}
+    ap = {
+        name: rows.ap(name, definition, k, n_returned)
+        for name, k in zip(ap_columns(cutoffs, definition), cutoffs, strict=True)
+    }
     names = [judged_column(k) for k in cutoffs if 'judged' in manifest['inputs']]
     judged = {name: rows.numbers(name, null=True) for name in names}
     columns_of_ap = {'query', 'n_relevant', *ap, *judged}

@@ -22,7 +22,10 @@ def notes_of(count: int, n_queries: int, predicate: str) -> list[str]:
 
 def note_above_one(n_above: int, n_queries: int, definition: Definition) -> list[str]:
     """Return a note that average precision exceeds 1 for some queries, if it does."""
-    predicate = f'have an AP above 1: {definition} counts a shot each time it is returned'
+    reason = 'is an estimate'
+    if not definition.is_estimate:
+        reason = 'counts a shot each time it is returned'
+    predicate = f'have an AP above 1: {definition} {reason}'
     return notes_of(n_above, n_queries, predicate)
 
 
@@ -39,7 +42,7 @@ def count_of_skipped(policy: WithoutRelevant, n_skipped: int) -> dict[str, int]:
 
 
 def notes_of_judged(parameters: Mapping[str, Any], counts: Mapping[str, int]) -> list[str]:
-    """Return notes on unjudged shots, ignored documents, and dropped rows of the reference."""
+    """Return notes on unjudged shots, samples, ignored documents, and dropped reference rows."""
     note_by_policy = {
         'nonrelevant': 'Returned shots that are not judged count as not relevant',
         'skip': 'Returned shots that are not judged leave the ranking (condensed lists)',
@@ -48,6 +51,9 @@ def notes_of_judged(parameters: Mapping[str, Any], counts: Mapping[str, int]) ->
     notes = []
     if policy in note_by_policy:
         notes.append(note_by_policy[policy])
+    if n_judged := counts.get('judged', 0):
+        pool = f'{n_judged:,} of {counts["judgements"]:,} pooled documents are judged'
+        notes.append(f'xinfAP is estimated from a sample: {pool}')
     if n_dropped := counts.get('reference_rows_dropped', 0):
         rows = with_noun(n_dropped, 'row', 'rows')
         notes.append(f'{rows} of the reference about shots that are not judged: dropped')

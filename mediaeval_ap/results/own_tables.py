@@ -16,7 +16,7 @@ from mediaeval_ap.tables.records import Records
 # Columns beside the values.
 OWN_SETTINGS = ('metric', 'definition', *SHOWN_SETTINGS)
 OWN_TEXT_COLUMNS = (*OWN_SETTINGS, 'n_relevant')
-_is_value_name = re.compile(r'value|(Ew)?AP(@[0-9]+)?|RR@[0-9]+').fullmatch
+_is_value_name = re.compile(r'value|(Ew|xinf)?AP(@[0-9]+)?|RR@[0-9]+').fullmatch
 
 
 @dataclass(frozen=True)

@@ -206,6 +206,7 @@ def column_at(position: int) -> str:
 
 
 SHOT_FIELDS = ('corpus_id', 'video_id', 'shot_id')  # they identify a shot
+STRATUM = 'stratum'
 
 REFERENCE = Layout('reference', (*SHOT_FIELDS, 'person_name'))
 HYPOTHESIS = Layout('hypothesis', REFERENCE.texts, 'confidence')
@@ -214,6 +215,8 @@ QUERIES = Layout('queries', ('person_name',))
 
 # Comments as in trec_eval 10: white space may precede the mark only in a run.
 QRELS = Layout('qrels', ('qid', 'iteration', 'docno'), 'relevance', integers=True, comment=rb'#')
+# A pool that is judged as a sample by strata; -1: pooled, not judged.
+SAMPLED_QRELS = replace(QRELS, texts=(*QRELS.texts, STRATUM))
 RUN = Layout(
     'TREC run', ('qid', 'q0', 'docno', 'rank', 'tag'), 'score', n_before=4, comment=rb'[ \t]*#'
 )

@@ -288,7 +288,7 @@ def _read_text(source: ByteSource, layouts: Sequence[Layout], may_be_empty: bool
         layout = layouts[0]
         blocks = line_rules.whole_lines(stream.read)
         if len(layouts) > 1:
-            row, blocks = _first_row(blocks, layouts)
+            row, blocks = first_row(blocks, layouts)
             layout = _layout_of_length(line_rules.count_fields(row), layouts)
         n_bytes = by_python(source)
         table = parse(blocks, layout, source.name, n_bytes, may_be_empty=may_be_empty)
@@ -322,7 +322,7 @@ def _layout_with_names(names: Iterable[object], layouts: Sequence[Layout]) -> La
     return max(fitting, key=lambda layout: len(layout.fields), default=layouts[0])
 
 
-def _first_row(
+def first_row(
     blocks: Iterator[bytes | None], layouts: Sequence[Layout]
 ) -> tuple[bytes, Iterator[bytes | None]]:
     """Return the first line that is neither blank nor a comment in any layout, and all blocks."""
@@ -334,7 +334,7 @@ def _first_row(
                 return line, chain(read_blocks, blocks)
         if block is None:
             return b'', chain(read_blocks, blocks)
-    return b'', iter(())
+    return b'', iter(read_blocks)
 
 
 def by_python(source: ByteSource) -> int:

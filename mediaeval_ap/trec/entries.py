@@ -23,14 +23,15 @@ from mediaeval_ap.arrays import MAX_PACKED_BYTES, WORD
 from mediaeval_ap.choices import TrecTies
 from mediaeval_ap.errors import ParameterError, ReadError, shown
 from mediaeval_ap.tables import Column, Layout, Provenance, Table, read, reading
-from mediaeval_ap.tables.layouts import QRELS
-from mediaeval_ap.tables.reading import InputKind, TableInput, by_python, read_one_of
+from mediaeval_ap.tables.layouts import QRELS, SAMPLED_QRELS, STRATUM
+from mediaeval_ap.tables.reading import InputKind, TableInput, by_python, first_row, read_one_of
 from mediaeval_ap.tables.rows import from_rows
 from mediaeval_ap.tables.sources import ByteSource, with_first_line
 from mediaeval_ap.tables.table import Argument, LineCounter, LineNumbers, NumberedRows
 from mediaeval_ap.tables.text import arrow_reader
-from mediaeval_ap.tables.text.line_rules import whole_lines
+from mediaeval_ap.tables.text.line_rules import count_fields, find_fields, whole_lines
 from mediaeval_ap.tables.text.reader import parse
+from mediaeval_ap.tables.values import is_number
 from mediaeval_ap.trec.other_tools import from_mapping, layouts_of, reader_of, refuse_part
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Entries(NumberedRows):
     source: Provenance
     lines: LineNumbers
     integers: frozenset[str] = frozenset()
+    stratum: Column | None = None  # of qrels that are a sample by strata
 
     def __len__(self) -> int:
         return len(self.number)
@@ -74,10 +76,16 @@ class Entries(NumberedRows):
 
     def rows_of(self, other: Entries, other_rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rows whose topic and document `other_rows` hold, each document once."""
+        return self.matches(other, other_rows)[0]
+
+    def matches(
+        self, other: Entries, other_rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return these rows, and the row of `other` with the same topic and document for each."""
         if self.document.dtype.kind != other.document.dtype.kind:  # their keys would differ
             own_objects = replace(self, document=self.document.astype(object))
             other_objects = replace(other, document=other.document.astype(object))
-            return own_objects.rows_of(other_objects, other_rows)
+            return own_objects.matches(other_objects, other_rows)
         topic = self.topic.find(other.topic)[other_rows]
         other_rows = other_rows[topic >= 0]
         topic = topic[topic >= 0]
@@ -90,21 +98,23 @@ class Entries(NumberedRows):
         is_same = self.topic.codes[candidates] == topic[partners]
         is_same &= self.document[candidates] == other.document[other_rows[partners]]
         if not is_same.all():  # different pairs have one key
-            pairs = set(zip(topic.tolist(), other.documents(other_rows), strict=True))
+            pairs = zip(topic.tolist(), other.documents(other_rows), strict=True)
+            partner_of = {pair: partner for partner, pair in enumerate(pairs)}
             own_topics = self.topic.codes[candidates].tolist()
             own_pairs = zip(own_topics, self.documents(candidates), strict=True)
-            is_same = np.array([pair in pairs for pair in own_pairs])
-        matching: NDArray[np.int64] = candidates[is_same]
-        return matching
+            partners = np.array([partner_of.get(pair, -1) for pair in own_pairs], np.int64)
+            is_same = partners >= 0
+        return candidates[is_same], other_rows[partners[is_same]]
 
     def select(self, rows: NDArray[np.bool_]) -> Entries:
-        """Return the marked rows with their line numbers; all topics stay."""
+        """Return the marked rows with their line numbers; all topics and strata stay."""
         return replace(
             self,
             topic=Column(self.topic.codes[rows], self.topic.values),
             document=self.document[rows],
             number=self.number[rows],
             lines=self.lines.select(rows),
+            stratum=self.stratum and Column(self.stratum.codes[rows], self.stratum.values),
         )
 
     def without_repeated(self) -> Entries:
@@ -193,16 +203,15 @@ def read_entries(
         else:
             table = _read_in_memory(table_input, layouts_of(layout)[0])
     topic, document = TOPIC, DOCUMENT
-    if len(table.layout.texts) == 2:  # of another tool
-        topic, document = table.layout.texts
+    if not table.columns.keys() >= {TOPIC, DOCUMENT}:  # of another tool
+        topic, document, *_ = table.layout.texts
     texts = table[document]
     documents = array_of([value.encode() for value in texts.values])[texts.codes]
     trec_names = {topic: TOPIC, document: DOCUMENT}
     integers = frozenset(trec_names.get(field, field) for field in table.integers)
-    numbers = table.confidence
-    return Entries(
-        table[topic], documents, numbers, table.source, lines=table.lines, integers=integers
-    )
+    columns = table[topic], documents, table.confidence, table.source
+    stratum = table.columns.get(STRATUM)
+    return Entries(*columns, lines=table.lines, integers=integers, stratum=stratum)
 
 
 def _read_lines(source: ByteSource, layout: Layout, part: str | None) -> Table:
@@ -212,7 +221,11 @@ def _read_lines(source: ByteSource, layout: Layout, part: str | None) -> Table:
         if tool_reader := reader_of(line, source.name, part):
             table = tool_reader(stream, layouts_of(layout)[0], source)
         else:
-            table = parse(whole_lines(stream.read), layout, source.name, by_python(source))
+            row, blocks = first_row(whole_lines(stream.read), [layout])
+            has_five = layout is QRELS and count_fields(row) == len(SAMPLED_QRELS.fields)
+            if has_five and is_number(find_fields(row)[-1], integers=True):
+                layout = SAMPLED_QRELS
+            table = parse(blocks, layout, source.name, by_python(source))
     return replace(table, source=source.provenance())
 
 
@@ -296,7 +309,8 @@ def comparable_scores(score: NDArray[np.float64], ties: TrecTies) -> NDArray[np.
 
 def _read_in_memory(table_input: TableInput, layout: Layout) -> Table:
     """Read a dictionary, rows of ir_measures, an object of ranx, or a table."""
-    fields = {field for tool_layout in layouts_of(layout) for field in tool_layout.fields}
+    layouts = [*layouts_of(layout), *layouts_of(layout, [STRATUM])]
+    fields = {field for tool_layout in layouts for field in tool_layout.fields}
     table_input = table_input.with_columns(fields)
     value = table_input.value
     if isinstance(value, Mapping):
@@ -315,7 +329,7 @@ def _read_in_memory(table_input: TableInput, layout: Layout) -> Table:
         rows = _with_plain_tuples(value, layout, table_input.name)
         return from_rows(rows, layout, table_input.name)
     if table_input.kind in (InputKind.COLUMNAR, InputKind.FRAME):
-        return read_one_of(table_input, layouts_of(layout))
+        return read_one_of(table_input, layouts)
     return read(table_input, layout)
 
 

@@ -63,11 +63,11 @@ class TrecSettings(NamedTuple):
 
     @classmethod
     def checked(
-        cls, K: Any, definition: str | Definition, policies: Mapping[str, Any]
+        cls, K: Any, definition: str | Definition | None, policies: Mapping[str, Any]
     ) -> TrecSettings:
         """Validate the arguments of `evaluate_trec`; `policies` are those with a keyword."""
-        definition = definitions.get(definition)
-        cutoffs = check_cutoffs(K, definition)
+        definition = definitions.get('trec' if definition is None else definition)
+        cutoffs = check_cutoffs(definitions.CUTOFFS if K is None else K, definition)
         ties = check_policy('ties', policies['ties'], choices.TREC_TIES)
         if ties in ('expected', 'best', 'worst') and 'H' in definition.denominator:
             raise ParameterError(

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, TREC_DEPTH, TrecTies, plain_text
 from mediaeval_ap.definitions import Cutoff, ap_column
-from mediaeval_ap.errors import ParameterError, require, shown
+from mediaeval_ap.errors import DataWarning, ParameterError, printable, require, shown
 from mediaeval_ap.evaluation.prepared_run import PreparedRun
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.trec.entries import Entries, comparable_scores, descending_keys
+from mediaeval_ap.trec.sampled import is_estimate, refuse_estimates
 from mediaeval_ap.trec.topics import as_word
 from mediaeval_ap.trec.topics import topics as ranked_topics
 
@@ -35,8 +36,10 @@ _split_names = re.compile(r'[\s,]+(?![^()]*\))').split
 
 
 def parse_measures(measures: str | Iterable[str]) -> list[Measure]:
-    """Return measures of ir_measures by their names, such as ``'nDCG@10 P@5,RR'``."""
-    require('ir_measures', 'trec', 'measures')
+    """Return measures of ir_measures by their names, such as ``'nDCG@10 P@5,RR'``.
+
+    Those of a sample stay names.
+    """
     if isinstance(measures, str):
         measures = [measures]
     if not isinstance(measures, Iterable):
@@ -63,6 +66,9 @@ def check_columns(measures: Sequence[Measure], K: Sequence[Cutoff]) -> None:
 
 def _checked_measure(name: str | Measure) -> Measure:
     """Parse a measure; raise ParameterError if tools behind ir_measures could not compute it."""
+    if is_estimate(name):
+        return str(name)
+    require('ir_measures', 'trec', 'measures')
 
     def wrong(expected: str) -> ParameterError:
         return ParameterError(f'found {shown(name)}, expected {expected}', 'measures')
@@ -175,11 +181,19 @@ def refuse_nonrelevant(measures: Sequence[Measure]) -> None:
         )
 
 
-def check_judged(measures: Sequence[Measure], judged: Entries) -> None:
-    """Refuse measures that need documents judged not relevant if the qrels have none."""
+def check_judged(measures: Sequence[Measure], judged: Entries) -> list[DataWarning]:
+    """Refuse measures that need other judgements than the qrels have, or warn of them."""
+    if judged.stratum is not None:
+        return []
+    refuse_estimates(measures)
     for measure in filter(needs_nonrelevant, measures):
         level = max(1, measure.params.get('rel', 1))
         judged.expect_nonrelevant(level, f'for {measure}; or leave it out')
+    if not (judged.number == -1).any() or all(measure.NAME != 'infAP' for measure in measures):
+        return []
+    finding = 'infAP takes the judged documents as one uniform sample of the pool'
+    remedy = '; if they are a sample by strata, give the qrels with five fields for xinfAP'
+    return [DataWarning('one-sample', printable(judged.source.name), finding, remedy)]
 
 
 def with_measures(evaluation: Evaluation, run: PreparedRun, names: Sequence[str]) -> Evaluation:

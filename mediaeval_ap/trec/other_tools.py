@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from glob import glob
@@ -13,8 +13,8 @@ import numpy as np
 
 from mediaeval_ap.errors import FormatError, ParameterError, abridged, shown, with_noun
 from mediaeval_ap.tables.faults import no_rows
-from mediaeval_ap.tables.first_look import TOOL_COLUMNS, Shape, separator_of, shape_of
-from mediaeval_ap.tables.layouts import QRELS, RUN, Layout
+from mediaeval_ap.tables.first_look import TOOL_COLUMNS, Shape, header_of, separator_of, shape_of
+from mediaeval_ap.tables.layouts import QRELS, RUN, STRATUM, Layout
 from mediaeval_ap.tables.reading import is_series
 from mediaeval_ap.tables.rows import from_numbered_rows, from_rows
 from mediaeval_ap.tables.sources import ByteSource, JsonValue, parsed_json, parsed_lines, read_all
@@ -42,12 +42,17 @@ def reader_of(line: bytes, name: str, part: str | None) -> Reader | None:
     return _read_csv if shape is Shape.TABLE else None
 
 
-def layouts_of(layout: Layout) -> list[Layout]:
-    """Return layouts of topic, document and number, under the names of TREC and of each tool."""
+def layouts_of(layout: Layout, header: Collection[str] = ()) -> list[Layout]:
+    """Return layouts of topic, document and number, under the names of TREC and of each tool.
+
+    Qrels have a stratum, too, if the header has one.
+    """
+    stratum = [STRATUM] if layout.number == QRELS.number and STRATUM in header else []
     layouts = []
     for columns in TOOL_COLUMNS[str(layout.number)]:
         topic, document, number = columns.split()
-        layouts.append(Layout(layout.name, (topic, document), number, integers=layout.integers))
+        texts = (topic, document, *stratum)
+        layouts.append(Layout(layout.name, texts, number, integers=layout.integers))
     return layouts
 
 
@@ -110,7 +115,7 @@ def _read_records(stream: BinaryIO, layout: Layout, source: ByteSource, *, is_ar
     if 'results' in keys and layout.number == QRELS.number:
         expected = 'qrels: are qrels and run exchanged?'
         raise Provenance(name).error('predictions of sentence-transformers', expected)
-    layout = next((one for one in layouts if keys.issuperset(one.fields)), layouts[0])
+    layout = next((one for one in layouts_of(layout, keys) if keys.issuperset(one.fields)), layout)
     rows_of = _ranked if 'results' in keys else partial(_row, layout)
     rows: EntryTuples = []
     lines_of_rows: list[int] = []
@@ -134,7 +139,7 @@ def _read_records(stream: BinaryIO, layout: Layout, source: ByteSource, *, is_ar
         lines_of_rows += [lines[position]] * len(rows_of_value)
     fields = zip(layout.texts, zip(*rows, strict=True), strict=False)
     integers = frozenset(field for field, ids in fields if int in map(type, ids))
-    rows = [(integer_as_text(topic), integer_as_text(id), score) for topic, id, score in rows]
+    rows = [(*map(integer_as_text, texts), score) for *texts, score in rows]
     numbered = LineNumbers(lines.unit, np.array(lines_of_rows))
     return replace(from_numbered_rows(rows, numbered, layout, name), integers=integers)
 
@@ -187,4 +192,6 @@ def _nesting_depth(value: JsonValue, most: int = 4) -> int:
 def _read_csv(stream: BinaryIO, layout: Layout, source: ByteSource) -> Table:
     """Read a table with a header, such as qrels of BEIR (2.2.0) with tabs between the fields."""
     content = read_all(stream, source.name)
-    return read_csv_rows(content, layouts_of(layout), source.name, separator_of(content))
+    separator = separator_of(content)
+    layouts = layouts_of(layout, header_of(content, separator))
+    return read_csv_rows(content, layouts, source.name, separator)

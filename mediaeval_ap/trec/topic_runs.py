@@ -50,6 +50,9 @@ class TopicCriteria(Criteria):
     @classmethod
     def of(cls, topics: JudgedTopics, part: str | None) -> TopicCriteria:
         """Raise ParameterError for settings that put ties in no order, or leave topics out."""
+        if topics.judged.stratum is not None:
+            expected = 'all judgements: evaluate-trec and compare estimate xinfAP from a sample'
+            raise topics.judged.source.error('strata, as of a sample', expected)
         topics.about_skipped()
         settings = topics.settings
         if settings.ties in UNORDERED:

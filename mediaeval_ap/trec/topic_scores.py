@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap import definitions
 from mediaeval_ap.arrays import ranges
 from mediaeval_ap.choices import (
     Missing,
@@ -35,6 +34,7 @@ from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables.reading import TableInput
 from mediaeval_ap.tables.table import Rows
+from mediaeval_ap.trec import sampled
 from mediaeval_ap.trec.entries import (
     comparable_scores,
     descending_keys,
@@ -57,9 +57,9 @@ UNORDERED = ('expected', 'threshold')  # ties that are not put in an order
 def evaluate_trec(
     qrels: Rows | Mapping[str, Mapping[str, float]],
     run: Rows | Mapping[str, Mapping[str, float]],
-    K: Cutoff | Iterable[Cutoff] = definitions.CUTOFFS,
+    K: Cutoff | Iterable[Cutoff] | None = None,
     *,
-    definition: str | Definition = 'trec',
+    definition: str | Definition | None = None,
     ties: TrecTies = 'trec_eval',
     relevance_level: int = 1,
     missing: Missing = 'error',
@@ -74,22 +74,29 @@ def evaluate_trec(
 ) -> Evaluation:
     """Score a run in TREC's format, topic by topic.
 
+    Qrels with a stratum are a sample: their score is xinfAP, which is estimated from it.
+
     Parameters
     ----------
     qrels : str, path-like, file object, DataFrame, dict or iterable of tuples
         The reference: a file of ``qid iteration docno relevance``; a table with the columns
         ``qid``, ``docno`` and ``relevance``, or tuples of these three; a dictionary ``{qid: {docno:
         relevance}}``; `Qrel` of ir_measures; `Qrels` of ranx. A table may have the names of BEIR,
-        Hugging Face, ir_measures, PyTerrier or ranx, as a frame, CSV, TSV, Parquet or JSON.
+        Hugging Face, ir_measures, PyTerrier or ranx, as a frame, CSV, TSV, Parquet or JSON. A
+        sample has a ``stratum`` before the relevance, or as a column; its negative relevance is of
+        documents that are pooled, but not judged.
     run : like qrels
         The run: a file of ``qid Q0 docno rank score tag``; a table with the columns ``qid``,
         ``docno`` and ``score``, or tuples of these three; a dictionary ``{qid: {docno: score}}``;
         `ScoredDoc` of ir_measures; `Run` of ranx. A table may have names as in qrels. A file may
         also come from ranx (JSON) or sentence-transformers (`write_predictions`), or hold the
         predictions of MTEB; of these, the folder will do if it has one such file.
-    K : int, 'all' or iterable of these
-        The cutoffs, each once; ``'all'`` is no cutoff, as `map` of trec_eval.
-    definition, queries_without_relevant, name
+    K : int, 'all' or iterable of these, optional
+        The cutoffs, each once, by default 1, 10, 100 and 1000; ``'all'`` is no cutoff, as `map` of
+        trec_eval. For a sample the depth of the rankings, by default 1000.
+    definition : str or Definition, optional
+        As for `AveragePrecision`, by default ``'trec'``; a sample takes none.
+    queries_without_relevant, name
         As for `AveragePrecision` and its method `evaluate`.
     ties : {'trec_eval', 'trec_eval-9', 'expected', 'threshold', 'best', 'worst'}
         How to break ties between equal scores. ``'trec_eval'``: documents in descending order of
@@ -109,7 +116,7 @@ def evaluate_trec(
         Measures of ir_measures to add, separated by spaces or commas, such as ``'nDCG@10 P@5 RR'``.
         They use graded relevance, and `ties`, which may not be ``'expected'`` or ``'threshold'``. A
         measure that needs documents judged not relevant, such as Bpref, is refused if the qrels
-        have none.
+        have none. Those of a sample are ``xinfNDCG`` and ``infP@k`` (inferred precision).
     unjudged : {'nonrelevant', 'skip'}
         As for `AveragePrecision`. A document is unjudged if the qrels lack it for the topic, or
         give it a negative relevance.
@@ -135,7 +142,8 @@ def evaluate_trec(
         measures need rows that the qrels lack.
     ParameterError, MissingExtraError
         When ties have no order, and there are measures; when ties are ``'expected'``, ``'best'`` or
-        ``'worst'``, and the definition divides by hits; when the extra ``trec`` is not installed.
+        ``'worst'``, and the definition divides by hits; when the extra ``trec`` is not installed;
+        when xinfAP does not have a setting.
     UndefinedScoreError
         When no topic is left to score.
 
@@ -143,11 +151,12 @@ def evaluate_trec(
     -----
     DataWarning, NoOverlapWarning, WithoutRelevantWarning
         As `AveragePrecision.evaluate`; when topics are missing or unknown, or documents repeated,
-        and this is no error; when scores say little, or no row has a relevance of `ignore`.
+        and this is no error; when scores say little, or no row has a relevance of `ignore`; when
+        infAP is measured on qrels with a relevance of -1.
 
     Notes
     -----
-    Takes O(n log n) time for n rows.
+    Takes O(n log n) time for n rows; of a sample, also time for each row and stratum.
 
     Examples
     --------
@@ -172,20 +181,26 @@ def evaluate_trec(
     checked_measures = _check_measures(measures, settings)
     qrels_input = TableInput.of(qrels, 'qrels')
     run_input = TableInput.of(file_in(run), 'run')
-    topics = JudgedTopics(settings, read_qrels(qrels_input, in_blocks=is_large(run_input)))
+    judged = read_qrels(qrels_input, in_blocks=is_large(run_input))
+    if judged.stratum is not None:
+        if K is None:
+            settings = settings._replace(cutoffs=[sampled.DEPTH])
+        sampled.check_settings(definition, settings.cutoffs, checked_measures, settings.parameters)
+    topics = JudgedTopics(settings, judged)
     topics.about_skipped()  # raises where nothing is relevant, before any error about the run
+    about_measures = []
     if checked_measures:
         from mediaeval_ap.trec.measures import check_judged
 
-        check_judged(checked_measures, topics.counted)
+        about_measures = check_judged(checked_measures, topics.counted)
     matched = MatchedRun.read(topics, run_input, part, in_blocks=is_large(qrels_input))
-    evaluation = score_matched(matched, checked_measures, run_name)
+    matched.warnings[:0] = about_measures
+    evaluation = _score(matched, checked_measures, run_name)
     warn_caller(evaluation.warnings)
     return evaluation
 
 
-def score_matched(matched: MatchedRun, measures: Sequence[Any], name: str) -> Evaluation:
-    """Score a run; `measures` are of ir_measures."""
+def _score(matched: MatchedRun, measures: Sequence[Any], name: str) -> Evaluation:
     topics, rows = matched.topics, matched.rows
     settings = topics.settings
     definition = settings.definition
@@ -199,14 +214,15 @@ def score_matched(matched: MatchedRun, measures: Sequence[Any], name: str) -> Ev
     scored = matched.scored
     n_relevant = topics.n_relevant[scored]
     reference = printable(topics.judged.source.name)
+    is_sample = topics.judged.stratum is not None
     values_by_measure = {}
-    if measures:
+    if measures and not is_sample:
         from mediaeval_ap.trec.measures import measures_of_files
 
         values_by_measure = measures_of_files(
             measures, topics.counted, rows.entries, rows.topic, scored, settings.ties
         )
-    return Evaluation(
+    evaluation = Evaluation(
         [topics.judged.topic.values[code] for code in scored.tolist()],
         settings.cutoffs,
         ap=ap[scored],
@@ -223,6 +239,7 @@ def score_matched(matched: MatchedRun, measures: Sequence[Any], name: str) -> Ev
         ),
         run=name,
     )
+    return sampled.with_estimates(evaluation, matched, measures) if is_sample else evaluation
 
 
 def _check_measures(measures: str | Iterable[str], settings: TrecSettings) -> list[Any]:
@@ -237,7 +254,7 @@ def _check_measures(measures: str | Iterable[str], settings: TrecSettings) -> li
 
     parsed = parse_measures(measures)
     check_columns(parsed, settings.cutoffs)
-    check_levels(parsed, settings.level)
+    check_levels([each for each in parsed if not sampled.is_estimate(each)], settings.level)
     return parsed
 
 

@@ -311,3 +311,48 @@ def test_compare_refuses_what_is_not_of_trec(options, told, tmp_path, monkeypatc
 def test_what_may_be_of_this_package_is_not_taken_for_trec(lines, tmp_path):
     (tmp_path / 'file').write_text(lines)
     assert kind_of(tmp_path / 'file') is not Kind.TREC
+
+
+SAMPLE = ''.join(
+    f'{topic} 0 {document} {stratum} {level}\n'
+    for topic in '78'
+    for document, stratum, level in [('d1', 1, 1), ('d2', 1, 0), ('d3', 2, 1), ('d4', 2, -1)]
+)
+
+
+@pytest.fixture
+def sample(folder):
+    (folder / 'qrels').write_text(SAMPLE)
+    return folder
+
+
+def test_a_sample_by_strata(sample):
+    """The depth is 1000 unless it is typed; results and score tables are compared as any other."""
+    assert output_of('evaluate-trec', 'qrels', 'run').splitlines()[-1] == (
+        'xinfAP is estimated from a sample: 6 of 8 pooled documents are judged'
+    )
+    command = 'evaluate-trec', 'qrels', 'run', '--per-query'
+    default, short = (json_of(*command, *more)['results'][0] for more in ((), ('-K', '1')))
+    assert default['means'] == {'xinfAP': evaluate_trec('qrels', 'run').map[0]}
+    assert default['manifest']['parameters']['K'] == [1000]
+    assert short['means'] == {'xinfAP': evaluate_trec('qrels', 'run', 1).map[0]}
+    for suffix in 'csv', 'json':
+        assert output_of(*command, '--measures', 'infP@1', '-o', f'a.{suffix}') == ''
+        text = (sample / f'a.{suffix}').read_text()
+        (sample / f'b.{suffix}').write_text(text.replace('"run": "run"', '"run": "b"'))
+        result = json_of('compare', f'a.{suffix}', f'b.{suffix}')
+        assert {'xinfAP', 'infP@1'} == {entry['metric'] for entry in result['leaderboard']}
+
+
+def test_runs_of_a_sample_are_compared_and_reported(sample):
+    (sample / 'other').write_text(run_text([('7', 'd3', 0.9), ('8', 'd2', 0.5)]))
+    text = output_of('compare', 'qrels', 'run', 'other')
+    assert 'xinfAP is estimated from a sample: 6 of 8 pooled documents are judged\n' in text
+    assert 'Means over 2 queries (xinfAP)' in text
+    for status, *options in (2, '--definition', 'trec'), (1, '-K', '1,10'):
+        for command in ['compare', 'qrels', 'run', 'other'], ['evaluate-trec', 'qrels', 'run']:
+            assert 'for a sample' in refused(*command, *options, status=status)
+    options = '--per-query', '-o', 'results.json'
+    assert output_of('evaluate-trec', 'qrels', 'run', 'other', *options) == ''
+    assert output_of('report', 'results.json', '-o', 'page.html') == ''
+    assert 'xinfAP is estimated from a sample: 6 of 8' in (sample / 'page.html').read_text()
