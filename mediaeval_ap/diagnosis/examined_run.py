@@ -109,11 +109,15 @@ class ExaminedRun:
         spans = list(map(slice, [0, *ends[:-1]], ends))
         # Without a reader, a query is not ranked if the run has none of its relevant shots.
         is_ranked = [reader is not None or span.start < span.stop for span in spans]
+        judged = None if self.criteria.has_names else self.lister.judged
+        if judged is not None:  # without unjudged documents, later ones stand above the cutoff
+            depth = max(1, len(self.ranking))
         listings = self.lister.whole_listings(list(compress(queries, is_ranked)), depth)
         nothing_tied = join_rankings([])
         all_facts = []
         tie_starts = []  # the `tie_ranks` of each query
         ties = []
+        unjudged = []  # the number of unjudged documents before each hit of a topic
         corrected: dict[tuple[int, int], NDArray[np.int64]] = {}
         for number, query in enumerate(tracked(queries, 'explaining', ' queries')):
             if is_ranked[number]:
@@ -124,6 +128,7 @@ class ExaminedRun:
             if span.start == span.stop:
                 all_facts.append(self.lister.facts_without_hits(query))
                 tie_starts.append(NONE)
+                unjudged.append(NONE)
                 ties.append((nothing_tied, nothing_tied))
                 continue
             hypotheses.distance[span] = listing.distances[hypotheses.name[span]]
@@ -133,6 +138,9 @@ class ExaminedRun:
             all_facts.append(listing.facts)
             tie_starts.append(tie_ranks(listing, definition))
             ties.append(_tied_hits_of_levels(listing, definition))
+            if judged is not None:
+                is_unjudged = ~judged.mask(query)[listing.shots]
+                unjudged.append(np.append(0, is_unjudged.cumsum())[tie_starts[-1] - 1])
         # Under another topic of TREC, a document answers no query.
         is_answer = hypotheses.distance < np.inf
         hypotheses = RelevantHypotheses._make(column[is_answer] for column in hypotheses)
@@ -145,7 +153,12 @@ class ExaminedRun:
             np.array(n_ranked, dtype=np.int64),
         )
         ranks = hit_ranks(
-            shots, all_facts, tie_starts, definition=definition, n_ranked=counts.ranked
+            shots,
+            all_facts,
+            tie_starts,
+            unjudged if judged is not None else [],
+            definition=definition,
+            n_ranked=counts.ranked,
         )
         return ExaminedQueries(
             hypotheses,

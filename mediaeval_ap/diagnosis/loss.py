@@ -50,6 +50,7 @@ from mediaeval_ap.metrics.ap_of_hits import RankedHits
 PARTS = {
     'repeats': 'shots that count again (a gain)',
     'ties': 'shots under the query, behind equal confidence',
+    'unjudged': 'shots under the query, behind shots that are not judged',
     'confidence': 'shots under the query, behind higher confidence',
     'spelling': 'shots returned only under a near spelling',
     'confused': 'shots returned only under a wrong person',
@@ -130,6 +131,7 @@ class HitRanks(NamedTuple):
     # The next have one rank for each row of `ReturnedShots`.
     first: NDArray[np.int64]  # each shot counts once
     ties: NDArray[np.int64]  # hits under the query first among equal confidences
+    judged: NDArray[np.int64] | None  # without unjudged shots; None for names
     confidence: NDArray[np.int64]  # hits under the query before all others
 
 
@@ -145,11 +147,15 @@ def hit_ranks(
     shots: ReturnedShots,
     facts: Sequence[RankingFacts],
     ties: Sequence[NDArray[np.int64]],
+    unjudged: Sequence[NDArray[np.int64]],
     *,
     definition: Definition,
     n_ranked: NDArray[np.int64],
 ) -> HitRanks:
-    """Return the ranks of the shots from the facts and the `tie_ranks` of each query."""
+    """Return the ranks of the shots from the facts and the `tie_ranks` of each query.
+
+    `unjudged` has the number of unjudged shots before these; it is empty for names.
+    """
     # Hits that are not listed stand below the largest cutoff: any rank behind all others will do.
     first = n_ranked[shots.query] + 1
     starts = first.copy()
@@ -162,11 +168,13 @@ def hit_ranks(
     scored = [ranking.ranks(definition) for ranking in facts]
     is_own = shots.kind == OWN
     in_block = ranks_in_runs(run_starts([shots.query, starts]), len(first))
+    untied = np.where(is_own, starts + in_block - 1, first)
     return HitRanks(
         np.repeat(np.arange(len(facts)), list(map(len, scored))),
         np.concatenate([NONE, *scored]),
         first,
-        np.where(is_own, starts + in_block - 1, first),
+        untied,
+        untied - np.concatenate(unjudged) if unjudged else None,
         np.where(is_own, ranks_in_runs(run_starts([shots.query]), len(first)), first),
     )
 
@@ -200,9 +208,8 @@ def ap_by_state(repairable: RepairableHits, K: Sequence[int], definition: Defini
         for kind in range(OWN + 1, len(SHOT_KINDS))
     ]
     states = [(ranks.scored_query, ranks.scored)]
-    states += [
-        (query, hits) for hits in (ranks.first, ranks.ties, ranks.confidence, *ranks_by_kind)
-    ]
+    repaired = ranks.first, ranks.ties, ranks.judged, ranks.confidence, *ranks_by_kind
+    states += [(query, hits) for hits in repaired if hits is not None]
     sizes = counts.relevant, counts.ranked
     values = [RankedHits(*state, *sizes).ap(K, definition) for state in states]
     # At last, all relevant shots are in front.
@@ -253,4 +260,6 @@ def loss_parts(values: Floats, n_relevant: NDArray[np.int64]) -> dict[str, Float
     is_answerable = n_relevant > 0
     cutoff = np.where(is_answerable, unrepaired, 0)
     unanswerable = np.where(is_answerable, 0, unrepaired)
-    return dict(zip(PARTS, [*np.diff(values, axis=0), cutoff, unanswerable], strict=True))
+    losses = [*np.diff(values, axis=0), cutoff, unanswerable]
+    parts = [part for part in PARTS if part != 'unjudged' or len(losses) == len(PARTS)]
+    return dict(zip(parts, losses, strict=True))

@@ -32,6 +32,7 @@ POINT_SHAPES = ['circle', 'square', 'triangle-up', 'diamond']
 PART_COLOURS = {
     'repeats': 'grey',
     'ties': 'navy',
+    'unjudged': 'green',
     'confidence': 'blue',
     'spelling': 'green',
     'confused': 'vermilion',

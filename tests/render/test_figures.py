@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples
 
-from mediaeval_ap.diagnosis.loss import PARTS
+from mediaeval_ap.diagnosis.loss import NAME_PARTS, PARTS
 from mediaeval_ap.errors import MissingExtraError, ParameterError
 from mediaeval_ap.render import figures, page
 from mediaeval_ap.render.document import Terms
@@ -191,7 +191,9 @@ def test_loss_stacks_what_is_negative_to_the_left():
 
 def test_every_part_of_the_loss_has_its_own_colour():
     assert list(figures.PART_COLOURS) == list(PARTS)
-    assert len(set(figures.PART_COLOURS.values())) == len(PARTS)
+    for absent in ['unjudged'], NAME_PARTS:  # of names, and of topics
+        colours = [colour for part, colour in figures.PART_COLOURS.items() if part not in absent]
+        assert len({*colours}) == len(colours)
 
 
 values = st.floats(0, 1)

@@ -108,6 +108,31 @@ def test_ties_are_bounded_by_their_best_and_worst_order(judged, returned):
             assert values.tolist() == pytest.approx(expected, abs=ROUNDING)
 
 
+@quiet
+@pytest.mark.parametrize('definition', ['trec', 'kaggle', 'oxford', 'map-at-r'])  # without N or H
+@strategies.examples(2)
+@given(qrels, runs)
+def test_the_loss_to_ties_and_to_unjudged_documents(definition, judged, returned):
+    """What is won if relevant documents lead their ties, and if no unjudged one is left then."""
+    returned = in_qrels(returned, judged)
+    assume(returned and any(rel == 0 for *_, rel in judged))
+    for diagnosis in TrecTopics(judged, K, definition=definition, missing='zero').explain_at(
+        returned
+    ):
+        for row, topic in enumerate(diagnosis.queries):
+            before, after = (
+                float(
+                    oracle.evaluate_trec(
+                        judged, returned, topic, [diagnosis.k], definition, 'best', 1, skips
+                    )[0]
+                )
+                for skips in (False, True)
+            )
+            parts = {part: losses[row] for part, losses in diagnosis.parts.items()}
+            assert diagnosis.ap[row] + parts['ties'] == pytest.approx(before, abs=ROUNDING)
+            assert parts['unjudged'] == pytest.approx(after - before, abs=ROUNDING)
+
+
 def label_choices(pairs):
     for n in range(len(pairs) + 1):
         yield from combinations(pairs, n)
