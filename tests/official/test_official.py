@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from commands import run_line
 
-from mediaeval_ap import AveragePrecision, compare, evaluate_trec
+from mediaeval_ap import AveragePrecision, TrecTopics, compare, evaluate_trec
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, SUBSET, read
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 
@@ -249,3 +249,25 @@ def test_condensed_lists_are_listings_without_unjudged_shots(pool):
         in_subset = set(read('reference/test.eval', SUBSET).rows())
         n_relevant = sum(shot[:2] in in_subset for shot in relevant)
         assert ap[1] == pytest.approx(sum(hits) / min(n_relevant, 100), abs=WRITTEN)
+
+
+def test_the_board_of_exported_runs_is_that_of_names(official_data, tmp_path):
+    """By tests of queries, as qrels tell no videos."""
+    folder = official_data / '2016-pool'
+    if not folder.exists():
+        pytest.skip('needs the folder 2016-pool: the runs that were pooled')
+    reference = official_data / '2016/reference/reference.2016-10-16.txt'
+    queries = official_data / '2016/reference/queries.txt'
+    of_names = AveragePrecision(
+        reference, [1, 10], definition='trec', queries_without_relevant='skip'
+    )
+    campaign = {path.stem: path for path in sorted((folder / 'submissions').iterdir())}
+    exported = {}
+    for name, path in campaign.items():
+        exported[name] = tmp_path / f'{name}.run'
+        of_names.export_trec(path, tmp_path / 'qrels', exported[name], queries, k=10)
+    by_names = of_names.report(campaign, queries, cluster='none')
+    by_topics = TrecTopics(tmp_path / 'qrels', [1, 10], missing='zero').report(exported)
+    assert len(campaign) == 9
+    assert by_topics.comparison.leaderboard == by_names.comparison.leaderboard
+    assert by_topics.comparison.pairs == by_names.comparison.pairs
