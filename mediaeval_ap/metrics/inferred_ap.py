@@ -20,8 +20,8 @@ Counts: TypeAlias = NDArray[Any]
 class Sample(NamedTuple):
     """A pool, of which some documents are judged, and a run down to a depth.
 
-    One stratum, where 2 of 4 documents are judged and 1 of these is relevant. The run has it at
-    rank 2, below one that is not judged, of which the smoothing takes 1/3 as relevant:
+    One stratum: 2 of 4 documents are judged, and 1 of these is relevant. The run returns it at rank
+    2, behind a document that is not judged; the smoothing counts this one as 1/3 relevant:
 
     >>> relevance = np.array([-1, -1, 1, 0])
     >>> pool = np.zeros(4, dtype=int), relevance, relevance > 0, (1, 1)

@@ -1,4 +1,4 @@
-"""Rows of a run beside the qrels: what is scored, and what is said about it."""
+"""Match the rows of a run of TREC with its qrels, and warn about both."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ class JudgedTopics:
 
 
 class MatchedRun(NamedTuple):
-    """A run beside the qrels: its rows as they are ranked, and warnings."""
+    """The ranked rows of a run, matched with the qrels, and warnings."""
 
     topics: JudgedTopics
     returned: Entries
@@ -221,7 +221,7 @@ class MatchedRun(NamedTuple):
     def read(
         cls, topics: JudgedTopics, run: TableInput, part: str | None, *, in_blocks: bool = False
     ) -> MatchedRun:
-        """Read a run; raise FormatError if its ids do not go with those of the qrels."""
+        """Read a run; raise FormatError for topics in one file, unless the settings allow them."""
         settings, judged = topics.settings, topics.judged
         every_row = read_entries(run, RUN, in_blocks=in_blocks, part=part)
         consistent(judged, every_row)
