@@ -51,6 +51,11 @@ def official(browser, tmp_path_factory, official_data):
 
 
 @pytest.fixture(scope='session')
+def topics(browser, tmp_path_factory):
+    return pages.topics(tmp_path_factory.mktemp('topics'))
+
+
+@pytest.fixture(scope='session')
 def scores(browser, tmp_path_factory):
     return pages.scores(tmp_path_factory.mktemp('scores'))
 

@@ -11,7 +11,7 @@ import pandas
 import pytest
 from challenge_inputs import SAMPLES
 
-from mediaeval_ap import AveragePrecision, compare
+from mediaeval_ap import AveragePrecision, TrecTopics, compare
 from mediaeval_ap.errors import DataWarning
 from mediaeval_ap.tables import HYPOTHESIS, REFERENCE, read
 
@@ -137,6 +137,24 @@ def official(folder, data):
         report = average_precision.report(runs, queries)
     report.to_html(folder / 'official.html')
     return Page(folder / 'official.html', average_precision, runs, queries)
+
+
+def topics(folder):
+    """The page of runs of TREC, whose topics and documents mean harm."""
+    generator = random.Random(55)  # any: the same scores each time
+    documents = [*HOSTILE_NAMES, *(f'd{number}' for number in range(40))]
+    qrels = {
+        topic: {each: generator.choice([0, 0, 1]) for each in generator.sample(documents, 30)}
+        for topic in [*HOSTILE_NAMES, *map(str, range(1, 9))]
+    }
+    runs = {
+        name: {topic: {each: generator.randint(0, 9) for each in documents} for topic in qrels}
+        for name in ('first', HOSTILE_RUN)
+    }
+    evaluator = TrecTopics(qrels, K=[1, 10])
+    with pytest.warns(DataWarning):  # unjudged documents could turn the order
+        evaluator.report(runs).to_html(folder / 'topics.html', title=TITLE)
+    return Page(folder / 'topics.html', evaluator, runs, list(qrels))
 
 
 def scores(folder):

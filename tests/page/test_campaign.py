@@ -898,3 +898,16 @@ def test_without_javascript_the_lead_and_the_leaderboard_are_there(browser, camp
         assert board.locator('tbody tr').count() == len(data['runs'])
         scripted = 'select, input:not([type="checkbox"])'  # "show all" needs no script
         assert visit.tab.locator(scripted).filter(visible=True).count() == 0
+
+
+def test_a_page_of_topics_shows_no_names(opened, topics):
+    """Nor their distances; the ranking is that of the topic."""
+    tab = opened(topics).tab
+    assert tab.locator('#confused').count() == 0
+    table = tab.locator('#ranking')
+    shown = [each.inner_text() for each in table.locator('th').all() if each.is_visible()]
+    assert shown == ['Rank', 'Relevant', 'Confidence', 'Shot']
+    query = tab.locator('#query-choice').input_value()
+    run = tab.locator('#run-choice option:checked').inner_text()
+    top = topics.average_precision.rank(topics.runs[run], query)
+    assert column(table, 6) == list(map(printable, top['docno']))

@@ -3,7 +3,7 @@
 import pytest
 from page.browsing import STATES, Visit
 
-PAGES = ['campaign', 'official']
+PAGES = ['campaign', 'official', 'topics']
 
 
 @pytest.fixture(scope='module', params=PAGES)
