@@ -109,9 +109,6 @@ class AveragePrecision(Evaluator):
         )
         warn_caller(self.criteria.repeated_rows())
 
-    def __repr__(self) -> str:
-        return f'AveragePrecision({self.criteria})'
-
     def __call__(self, hypothesis: Run) -> Session:
         """Begin a session, which answers one query after another.
 

@@ -35,6 +35,9 @@ class Evaluator:
 
     criteria: Criteria
 
+    def __repr__(self) -> str:
+        return f'{type(self).__name__}({self.criteria})'
+
     @property
     def K(self) -> list[Cutoff]:
         """The cutoffs, in the given order."""

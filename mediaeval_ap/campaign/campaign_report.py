@@ -196,6 +196,7 @@ class CampaignReport(Paged):
             comparison.values[metric],
             metric,
             self._any_diagnosis.definition,
+            **({} if self._has_names else {'tied': 'equal score'}),
         )
         floor = caveat_of_floor(n_without, n_queries, standings[0].floor)
         about_tests = [f'{warning}.' for warning in self.comparison.warnings]
@@ -249,6 +250,11 @@ class CampaignReport(Paged):
         return self.diagnoses[self.comparison.runs[0]]
 
     @property
+    def _has_names(self) -> bool:
+        """False for topics of TREC."""
+        return self._any_diagnosis._examined.criteria.has_names
+
+    @property
     def _any_evaluation(self) -> Evaluation:
         return self.evaluations[self.comparison.runs[0]]
 
@@ -292,8 +298,7 @@ class CampaignReport(Paged):
         data = self.to_dict()
         figures = self.plot._on_page()
         evaluation = self._any_evaluation
-        has_names = self._any_diagnosis._examined.criteria.has_names
-        subset = 'all videos' if has_names else ''
+        subset = 'all videos' if self._has_names else ''
         if 'subset' in evaluation.inputs:
             n_videos = with_noun(evaluation.counts['subset_videos'], 'video', 'videos')
             subset = f'{n_videos} of {os.path.basename(evaluation.inputs["subset"].name)}'
@@ -305,7 +310,7 @@ class CampaignReport(Paged):
         data['figures'] = figures
         return data, {
             **context_of(data, self.comparison.caption(), facts),
-            'has_names': has_names,
+            'has_names': self._has_names,
             'missing': self.missing,
             'n_relevant': self._n_relevant,
             'depth': self.rankings['depth'],
@@ -477,6 +482,8 @@ def caveats_of(
     values: Floats,
     metric: str,
     definition: Definition,
+    *,
+    tied: str = 'equal distance and confidence',
 ) -> list[str]:
     """Return the reasons to doubt the order of the runs, whose means are sorted, best first."""
     caveats = []
@@ -495,9 +502,9 @@ def caveats_of(
         rival = rivals[0]
         more = f', as do those of {join_names(rivals[1:])}' if len(rivals) > 1 else ''
         caveats.append(
-            'Ties can change the lead: over all orders of hypotheses with equal distance and '
-            f'confidence, {leader} has {metric} {bounds.range()}, and {rival} '
-            f'{alternatives[rival].range()}; these overlap{more}.'
+            f'Ties can change the lead: over all orders of hypotheses with {tied}, {leader} has '
+            f'{metric} {bounds.range()}, and {rival} {alternatives[rival].range()}; '
+            f'these overlap{more}.'
         )
     return caveats
 

@@ -14,7 +14,14 @@ from mediaeval_ap.definitions import Cutoff, Definition, depths
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 from mediaeval_ap.diagnosis.examined_run import ExaminedQueries, ExaminedRun, Reader
 from mediaeval_ap.diagnosis.findings import ConfusedName, NearMiss
-from mediaeval_ap.diagnosis.loss import CONFUSED, SPELLING, ap_by_state, gains, loss_parts
+from mediaeval_ap.diagnosis.loss import (
+    CONFUSED,
+    NAME_PARTS,
+    SPELLING,
+    ap_by_state,
+    gains,
+    loss_parts,
+)
 from mediaeval_ap.diagnosis.other_definitions import reconcile_run
 from mediaeval_ap.diagnosis.ties import tie_bounds
 from mediaeval_ap.errors import printable
@@ -71,7 +78,11 @@ def diagnose(
             Diagnosis(
                 replace(evaluation, K=[k], ap=ap[:, [column]]),
                 near,
-                parts={part: losses[rows] for part, losses in parts.items()},
+                parts={
+                    part: losses[rows]
+                    for part, losses in parts.items()
+                    if run.criteria.has_names or part not in NAME_PARTS
+                },
                 ties={level: bounds[column].of(rows) for level, bounds in levels},
                 confused=[lost.confused for lost in confused],
                 near_misses=[

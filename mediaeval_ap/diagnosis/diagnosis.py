@@ -32,7 +32,6 @@ from mediaeval_ap.diagnosis.findings import (
     json_value,
     loss_ahead,
 )
-from mediaeval_ap.diagnosis.loss import NAME_PARTS
 from mediaeval_ap.diagnosis.other_definitions import MapByDefinition, reconcile
 from mediaeval_ap.diagnosis.ties import BOUND_KEYS, TieBounds
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, require, shown, with_noun
@@ -417,12 +416,9 @@ class Diagnosis(Described):
         }
         has_parts = any(n_losing.values())
         yield f'M{ap} {self.map:.3f} over {n_queries}{loss_ahead(self.map, has_parts)}\n'
-        has_names = self._examined.criteria.has_names
-        means = self.mean_parts
-        if not has_names:
-            means = {part: loss for part, loss in means.items() if part not in NAME_PARTS}
         if has_parts:
-            yield grid_of_loss(means, n_losing)
+            yield grid_of_loss(self.mean_parts, n_losing)
+        has_names = self._examined.criteria.has_names
         yield grid_of_ties(self._bounds_by_level(), has_names=has_names)
         rows: list[list[Any]] = [
             [values.definition, values.map, values.n_changed, values.reason]

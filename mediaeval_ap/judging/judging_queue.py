@@ -212,6 +212,9 @@ class Queue(Described):
         """
         pairs = self._chooser.pairs
         by = self._chooser.by
+        if not pairs.criteria.has_names and len(judgement) == 3:
+            topic, document, relevance = judgement
+            judgement = '', '', document, topic, relevance
         shot = tuple(judgement[: len(SHOT_FIELDS)])
         rest = list(judgement[len(SHOT_FIELDS) :])
         relevance_by_name = dict.fromkeys(rest, 1)

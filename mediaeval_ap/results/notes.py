@@ -53,7 +53,8 @@ def notes_of_judged(parameters: Mapping[str, Any], counts: Mapping[str, int]) ->
         notes.append(note_by_policy[policy])
     if n_judged := counts.get('judged', 0):
         pool = f'{n_judged:,} of {counts["judgements"]:,} pooled documents are judged'
-        notes.append(f'xinfAP is estimated from a sample: {pool}')
+        depth = f'down to rank {parameters["depth"]:,}'
+        notes.append(f'xinfAP is estimated from a sample, {depth}: {pool}')
     if n_dropped := counts.get('reference_rows_dropped', 0):
         rows = with_noun(n_dropped, 'row', 'rows')
         notes.append(f'{rows} of the reference about shots that are not judged: dropped')

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.errors import DataWarning, ParameterError
+from mediaeval_ap.errors import DataWarning, ParameterError, shown
 from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.judged import Judged
 from mediaeval_ap.evaluation.prepared_run import PreparedRun, prepare_run
@@ -30,10 +30,17 @@ from mediaeval_ap.trec.topic_scores import UNORDERED
 class TopicReference(Reference):
     """The relevant documents of topics, also of topics without one."""
 
-    def __init__(self, table: Table, counts_again: bool) -> None:
-        super().__init__(table, counts_again)
+    def __init__(self, table: Table, counts_again: bool, topics: Sequence[str]) -> None:
+        super().__init__(table, counts_again, topics)
         self.queries = list(self.names)  # a topic may begin with ?
         self.n_placeholders = 0
+
+    def about_unknown(self, queries: Sequence[str]) -> list[DataWarning]:
+        """Raise ParameterError for a topic that the qrels lack."""
+        for query in queries:
+            if not self.has(query):
+                raise ParameterError(f'{self.name}: found no topic {shown(query)}', 'query')
+        return []
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,7 +84,9 @@ class TopicCriteria(Criteria):
         # Listings leave unjudged documents out, so runs are read with all documents.
         settings = settings._replace(unjudged='nonrelevant')
         return cls(
-            reference=TopicReference(reference, settings.definition.counts_again),
+            reference=TopicReference(
+                reference, settings.definition.counts_again, topics.judged.topic.values
+            ),
             K=settings.cutoffs,
             definition=settings.definition,
             subset=None,
@@ -103,6 +112,7 @@ class TopicCriteria(Criteria):
         if queries is not None:
             table = super().read_queries(queries)
             assert table is not None
+            self.reference.about_unknown(table['person_name'].values)
             return table
         topics = self.topics.judged.topic.values
         codes = np.arange(len(topics), dtype=np.int32)

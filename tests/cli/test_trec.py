@@ -313,6 +313,19 @@ def test_what_may_be_of_this_package_is_not_taken_for_trec(lines, tmp_path):
     assert kind_of(tmp_path / 'file') is not Kind.TREC
 
 
+@pytest.mark.parametrize('line', ['7 Q0 d1 1 0.5', '7\tQ0\td1\t1\t0.5 me', '7 0 d1 1 0.5 me'])
+def test_a_run_without_its_tag_is_not_taken_for_names(line, tmp_path, monkeypatch):
+    """As it would be scored against relevances as names."""
+    monkeypatch.chdir(tmp_path)
+    write_runs()
+    Path('run').write_text(f'{line}\n')
+    assert kind_of('run') is Kind.TREC
+    if len(line.split()) == 5:
+        error = refused('explain', 'qrels', 'run', status=1)
+        assert error.startswith('Error: run, line 1: found 5 fields')
+
+
+OF_SAMPLE = 'xinfAP is estimated from a sample, down to rank 1,000:'
 SAMPLE = ''.join(
     f'{topic} 0 {document} {stratum} {level}\n'
     for topic in '78'
@@ -329,7 +342,7 @@ def sample(folder):
 def test_a_sample_by_strata(sample):
     """The depth is 1000 unless it is typed; results and score tables are compared as any other."""
     assert output_of('evaluate-trec', 'qrels', 'run').splitlines()[-1] == (
-        'xinfAP is estimated from a sample: 6 of 8 pooled documents are judged'
+        f'{OF_SAMPLE} 6 of 8 pooled documents are judged'
     )
     command = 'evaluate-trec', 'qrels', 'run', '--per-query'
     default, short = (json_of(*command, *more)['results'][0] for more in ((), ('-K', '1')))
@@ -347,7 +360,7 @@ def test_a_sample_by_strata(sample):
 def test_runs_of_a_sample_are_compared_and_reported(sample):
     (sample / 'other').write_text(run_text([('7', 'd3', 0.9), ('8', 'd2', 0.5)]))
     text = output_of('compare', 'qrels', 'run', 'other')
-    assert 'xinfAP is estimated from a sample: 6 of 8 pooled documents are judged\n' in text
+    assert f'{OF_SAMPLE} 6 of 8 pooled documents are judged\n' in text
     assert 'Means over 2 queries (xinfAP)' in text
     for status, *options in (2, '--definition', 'trec'), (1, '-K', '1,10'):
         for command in ['compare', 'qrels', 'run', 'other'], ['evaluate-trec', 'qrels', 'run']:
@@ -355,4 +368,4 @@ def test_runs_of_a_sample_are_compared_and_reported(sample):
     options = '--per-query', '-o', 'results.json'
     assert output_of('evaluate-trec', 'qrels', 'run', 'other', *options) == ''
     assert output_of('report', 'results.json', '-o', 'page.html') == ''
-    assert 'xinfAP is estimated from a sample: 6 of 8' in (sample / 'page.html').read_text()
+    assert f'{OF_SAMPLE} 6 of 8' in (sample / 'page.html').read_text()

@@ -30,7 +30,7 @@ SAMPLE = [
     ('7', 'd6', '2', -1),
 ]
 RANKED = [('7', 'd3', 0.9), ('7', 'd1', 0.8), ('7', 'x', 0.7), ('7', 'd4', 0.6)]
-NOTE = 'xinfAP is estimated from a sample: 4 of 6 pooled documents are judged'
+NOTE = 'xinfAP is estimated from a sample, down to rank 1,000: 4 of 6 pooled documents are judged'
 SMOOTHING = 1e-4  # the smoothing of 1e-5 and 3e-5 is not in the figures by hand
 
 
@@ -241,7 +241,7 @@ def test_formats():
         assert 'xinfAP' in text
         assert not re.search('MxinfAP|xinfAP@', text)
         if format not in ('csv', 'jsonl'):
-            assert 'estimated from a sample: 4 of 6 pooled documents' in text
+            assert 'estimated from a sample, down to rank 1,000: 4 of 6 pooled documents' in text
     follow_schema(json.loads(evaluation.to_json(per_query=True)), 'results-1')
     (again,) = read_results(io.StringIO(evaluation.to_json(per_query=True)))
     assert again.to_dict() == evaluation.to_dict()

@@ -12,6 +12,7 @@ from trec_rows import QRELS, RUN, quiet
 
 from mediaeval_ap import AveragePrecision, TrecTopics, definitions, evaluate_trec
 from mediaeval_ap.choices import TREC_TIES, UNJUDGED
+from mediaeval_ap.diagnosis.loss import NAME_PARTS
 from mediaeval_ap.errors import FormatError, ParameterError, UndefinedScoreError
 from mediaeval_ap.trec.topic_scores import UNORDERED
 
@@ -237,4 +238,20 @@ def test_queries_are_topics():
     diagnosis = skipping.explain(returned)
     assert diagnosis.queries == ['7', '8']
     assert diagnosis.evaluation.counts['queries_skipped'] == 1
-    assert evaluator.rank(returned, 'nobody').empty
+    for ask in evaluator.rank, lambda run, query: evaluator.explain(run, [query]):
+        with pytest.raises(ParameterError, match="<qrels>: found no topic 'nobody'"):
+            ask(returned, 'nobody')
+
+
+def test_a_judgement_of_a_topic_leaves_the_queue():
+    queue = TrecTopics(QRELS, 10).judge_next({'a': [*RUN, ('8', 'd9', 0.1)]}, strategy='depth')
+    assert [(line.person_name, line.shot_id) for line in queue.lines] == [('8', 'd9')]
+    assert queue.after(('8', 'd9', 1)).lines == []
+
+
+def test_runs_are_set_against_each_other_without_names():
+    diagnoses = [TrecTopics(QRELS, 10).explain(run) for run in (RUN, RUN[1:])]
+    difference = diagnoses[0].against(diagnoses[1])
+    assert difference.map == pytest.approx(1 / 8)  # d1 of topic 7 rises from rank 2 to 1
+    assert set(difference.mean_parts).isdisjoint(NAME_PARTS)
+    assert not set(NAME_PARTS) & {*diagnoses[0].to_frame()}
