@@ -60,25 +60,21 @@ class AlignedText:
         if not self.is_folded:
             width = None
         render_block: dict[type, Callable[..., str]] = {
-            Heading: partial(self.folded_heading, width=width),
+            Heading: lambda block: _folded(
+                self.heading(block.name, block.note and f' ({block.note})'), width
+            ),
             Remarks: self.remarks,
             Captioned: self.captioned,
             Grid: partial(self.grid, width=width),
-            str: partial(self.paragraph, width=width),
+            str: lambda block: _folded(self.paragraph(block), width),
         }
         return '\n'.join(render_block[type(block)](block) for block in blocks())
-
-    def folded_heading(self, block: Heading, width: int | None) -> str:
-        note = ''
-        if block.note:
-            note = f' ({block.note})'
-        return _folded(self.heading(block.name, note), width)
 
     def heading(self, name: str, note: str) -> str:
         return f'{printable(name)}{note}\n'
 
-    def paragraph(self, text: str, width: int | None = None) -> str:
-        return _folded(text, width)
+    def paragraph(self, text: str) -> str:
+        return text
 
     def captioned(self, block: Captioned) -> str:
         raise NotImplementedError  # only papers have captions
@@ -175,7 +171,7 @@ class Markdown(AlignedText):
     def heading(self, name: str, note: str) -> str:
         return f'**{self.paragraph(printable(name) + note)}**\n'
 
-    def paragraph(self, text: str, width: int | None = None) -> str:
+    def paragraph(self, text: str) -> str:
         escaped = _escape_markdown(r'\\\g<0>', '\n'.join(map(printable, text.split('\n'))))
         return re.sub('\n(?=.)', r'\\\n', escaped)  # a backslash keeps the end of a line
 
@@ -227,7 +223,7 @@ class Latex(AlignedText):
             return rf'\shortstack[l]{{{name}\\{sign}{cutoff}}}'
         return rf'\shortstack[l]{{{self.text(name)}\\{{\scriptsize ({self.text(note)}}}}}'
 
-    def paragraph(self, text: str, width: int | None = None) -> str:
+    def paragraph(self, text: str) -> str:
         """Return text as comments, because a paper has its own words around tables."""
         return ''.join(f'% {printable(line)}\n' for line in text.splitlines())
 
@@ -287,7 +283,7 @@ class Html(AlignedText):
     def heading(self, name: str, note: str) -> str:
         return f'<p><strong>{self.text(name)}</strong>{self.text(note)}</p>\n'
 
-    def paragraph(self, text: str, width: int | None = None) -> str:
+    def paragraph(self, text: str) -> str:
         return ''.join(f'<p>{self.text(line)}</p>\n' for line in text.splitlines())
 
     def text(self, text: str) -> str:
