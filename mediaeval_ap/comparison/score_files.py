@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -273,7 +274,7 @@ def _read_json_lines(source: ByteSource, layouts: Sequence[RecordLayout]) -> Rec
         kind, expected = 'large_string', 'text or an integer'
         cells = [row.get(name) for row in rows]
         if not is_text:
-            convert = _number_of_json
+            convert = partial(as_double, allow_boolean=True)
             kind, expected = 'float64', EXACT_NUMBER
             cells = [None if re.match(NA, str(cell)) else cell for cell in cells]
         values = [None if cell is None else convert(cell) for cell in cells]
@@ -293,12 +294,6 @@ def _id_of_json(cell: object) -> str | None:
     if is_text or type(cell) is int:
         return str(cell)
     return None
-
-
-def _number_of_json(cell: object) -> float | None:
-    if isinstance(cell, bool):
-        return float(cell)
-    return as_double(cell)
 
 
 def check_numbers(records: Records) -> None:
