@@ -68,7 +68,7 @@ def leaderboard_of(
     letters = group_letters(is_better | is_better.T)
     scores = {run: runs.sign * mean for run, mean in enumerate(means)}
     ranks = competition_ranks(scores, tests.units.roundings)
-    fields_by_run = {pair.a: _fields_of_pair(pair) for pair in against_baseline}
+    pair_of = {pair.a: pair for pair in against_baseline}
     floor = runs.floor.get(tests.metric)
     floor_reason = ''
     if floor is None:
@@ -76,9 +76,12 @@ def leaderboard_of(
     standings = []
     for run, rank_interval, group in zip(best_first, rank_ranges, letters, strict=True):
         name = runs.names[run]
-        fields = fields_by_run.get(name, {'reason': 'no baseline'})
+        fields: dict[str, Any] = {'reason': 'no baseline'}
         if name == tests.settings.baseline:
             fields = {'reason': 'the baseline itself'}
+        elif pair := pair_of.get(name):
+            fields = {field: getattr(pair, field) for field in PAIR_FIELDS}
+            fields['difference_interval'] = pair.interval
         mean, n_queries, why_no_mean = _mean_without_floor(tests.values[run], runs.n_relevant)
         standings.append(
             Standing(
@@ -101,11 +104,6 @@ def leaderboard_of(
             )
         )
     return standings
-
-
-def _fields_of_pair(pair: Pair) -> dict[str, Any]:
-    fields = {name: getattr(pair, name) for name in PAIR_FIELDS}
-    return {**fields, 'difference_interval': pair.interval}
 
 
 def _interval_of_mean(tests: PairTests, run: int) -> Interval:
