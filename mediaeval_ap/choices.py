@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from numbers import Real
 from operator import index
 from typing import Any, Literal, TypeVar, get_args
@@ -169,13 +170,10 @@ def check_jobs(jobs: object) -> Any:
 
 def check_part(part: Any) -> tuple[int, int]:
     """Return a part (i, n), part i of n, as two integers; i is from 1 to n."""
-    try:
+    with suppress(TypeError, ValueError):
         i, n = map(_integer, part)
-    except (TypeError, ValueError):
-        i = None
-        n = None
-    if i is not None and n is not None and 0 < i <= n:
-        return i, n
+        if i is not None and n is not None and 0 < i <= n:
+            return i, n
     raise ParameterError(f'found {shown(part)}, expected (i, n), with i from 1 to n', 'part')
 
 

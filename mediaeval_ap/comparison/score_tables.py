@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -135,12 +136,10 @@ def read_scores(tables: NamedTables, options: TableOptions | None = None) -> Run
 
 def _check_range(bounds: Any) -> tuple[float, float]:
     """Check the least and the largest possible value."""
-    try:
+    with suppress(TypeError, ValueError):
         low, high = bounds
         if -LARGEST_SIZE <= low < high <= LARGEST_SIZE:
             return float(low), float(high)
-    except (TypeError, ValueError):
-        pass
     raise ParameterError(f'found {shown(bounds)}, expected two numbers, as (0, 1)', 'range')
 
 
