@@ -44,12 +44,9 @@ class Paged(ABC):
     ) -> str | None:
         """Return one self-contained page, or write it to a file and return None.
 
-        Equal inputs give equal bytes. The page loads nothing from other sites.
-
         Parameters
         ----------
         path : str or path-like, optional
-            The file to write: whole or not at all.
         title : str, optional
             The title; by default the number of runs, and the data on which they were compared.
         intro : str

@@ -1,7 +1,4 @@
-"""Score tables: values of items and systems that any tool computed, read as runs to compare.
-
-An item counts as a query, and a system as a run.
-"""
+"""Score tables: values of items (queries) and systems (runs) that any tool computed."""
 
 from __future__ import annotations
 
