@@ -55,13 +55,10 @@ _is_id_header = re.compile(
 
 @dataclass(frozen=True)
 class Task:
-    """The shapes of columns that a truth and predictions may have; each file has one of them.
+    """The shapes of columns that a truth and predictions may have; each file has one of them."""
 
-    If a shape has only an id, each further column holds the numbers of one class. A truth of this
-    shape has 0 and 1, and the same classes as the predictions. It may be an array of 0 and 1, with
-    rows and columns in the order of the predictions; these may be an array, too, without ids.
-    """
-
+    # If a shape has only an id, each further column holds the numbers of one class. A truth of this
+    # shape has 0 and 1, and the same classes as the predictions; either may be an array.
     truth: Sequence[Shape]
     predictions: Sequence[Shape]
 

@@ -46,12 +46,11 @@ class Accumulator(ABC):
         Parameters
         ----------
         *args, **kwargs
-            The data; each metric documents its own.
+            The data; each metric documents its own, and the values that it returns.
 
         Returns
         -------
         ndarray, tuple of ndarray, or None
-            The values of the piece; each metric documents its own.
         """
 
     def merge(self, other: Self) -> None:
