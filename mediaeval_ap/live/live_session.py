@@ -145,7 +145,7 @@ class Live(Session):
         Parameters
         ----------
         row, confidence
-            The hypothesis as `add` takes it, and its new confidence.
+            The hypothesis, and its new confidence.
         """
         with self._lock:
             self._open_for_change().change(row, confidence)
@@ -170,7 +170,6 @@ class Live(Session):
         Returns
         -------
         Evaluation
-            As `AveragePrecision.evaluate` gives it for a run of these hypotheses.
 
         Notes
         -----
@@ -189,8 +188,7 @@ class Live(Session):
         Returns
         -------
         Ranking
-            All hypotheses; `AveragePrecision` takes it wherever it takes a run. ``to_frame()``
-            returns them as a DataFrame.
+            A run wherever `AveragePrecision` takes one; ``to_frame()`` returns a DataFrame.
 
         Notes
         -----

@@ -65,7 +65,6 @@ def index(
     Returns
     -------
     Store
-        The store, opened.
 
     Raises
     ------
@@ -74,8 +73,7 @@ def index(
 
     Notes
     -----
-    The run is ranked in memory. A hypothesis takes about 70 bytes if it is read from text, and 175
-    if from Parquet: ten million take .7 or 1.7 GiB, and a hundred million would take 7 or 17.
+    The run is ranked in memory: about 70 bytes for each hypothesis from text, 175 from Parquet.
 
     Examples
     --------

@@ -167,10 +167,7 @@ class Store:
         return len(self)
 
     def check(self) -> None:
-        """Read all files, and raise ReadError or FormatError if one has changed.
-
-        `open_store` reads only the columns whose time of change differs from the manifest.
-        """
+        """Read all files, and raise ReadError or FormatError if one has changed."""
         if read_manifest(self.folder, self.path).sha256 != self.sha256:
             raise ReadError(self.path, 'was replaced since it was opened: open it again')
         for name, column in self.manifest.columns.items():
@@ -182,14 +179,13 @@ class Store:
         Parameters
         ----------
         path : str or path-like
-            The file, written whole or not at all. Its columns are ``corpus_id``,
-            ``video_id``, ``shot_id``, ``person_name`` and ``confidence``.
+            The file. Its columns are those of a run.
 
         Raises
         ------
         FormatError, WriteError
             When the store has no hypothesis, as a file without rows is not a run; when the file
-            cannot be written: then an older file is unchanged.
+            cannot be written.
 
         Examples
         --------
@@ -246,7 +242,6 @@ def open_store(path: str | os.PathLike[str]) -> Store:
     Returns
     -------
     Store
-        The store.
 
     Raises
     ------
