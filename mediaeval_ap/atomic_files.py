@@ -22,10 +22,8 @@ _match_descriptor = re.compile('(?:/dev|/proc/self)/fd/([0-9]+)').fullmatch
 
 
 def is_stream(path: str) -> bool:
-    """Return True for a pipe, a device or an open file: it is written to, never replaced.
-
-    ``/dev/stdout`` that is redirected to a file looks like that file, which must not be replaced.
-    """
+    """Return True for a pipe, a device or an open file: it is written to, never replaced."""
+    # /dev/stdout that is redirected to a file looks like that file, which must not be replaced.
     if path in _DESCRIPTORS or _match_descriptor(path):
         return True
     return os.path.exists(path) and not os.path.isfile(path)
@@ -102,11 +100,7 @@ def cleanup(clean_up: Callable[[], object]) -> Iterator[None]:
 
 
 def write_whole(path: str | os.PathLike[str], content: Content) -> None:
-    """Write a file whole: a reader sees either the old content or all of the new.
-
-    A pipe or device is written to, not replaced. Text is UTF-8, compressed if the path ends in
-    ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. After an error nothing has changed.
-    """
+    """Write a file whole: a reader sees either the old content or all of the new."""
     write_all_whole({path: content})
 
 

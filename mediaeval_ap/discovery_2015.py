@@ -93,8 +93,7 @@ class PersonDiscovery2015:
     ratio : float
         The similarity, from 0 to 1, above which a name is close enough to a query.
     queries_without_relevant : {'count', 'skip'}
-        The treatment of given queries without a relevant shot: ``'count'`` gives each an AP of 1
-        and counts it as correct, ``'skip'`` leaves all of them out before scoring.
+        Given queries without a relevant shot have an AP of 1 and count as correct, or are left out.
 
     Raises
     ------
@@ -106,8 +105,6 @@ class PersonDiscovery2015:
     The ratio is `Levenshtein.ratio`: the share of the characters of both names that stay when the
     fewest possible are deleted and inserted. Ties, which the published scripts leave open, go to
     the first name by code points, and to shots in the order of video and shot.
-
-    Source: MediaEval 2015, Multimodal Person Discovery in Broadcast TV.
 
     Examples
     --------
@@ -190,8 +187,7 @@ class PersonDiscovery2015:
         ------
         ReadError, FormatError, ParameterError
             When a table cannot be read, or has an unknown shot or source; when evidence repeats a
-            name; when only one of `evidence` and `evidence_reference` is given, or there is no
-            query.
+            name, or is given without its reference; when there is no query.
 
         Warns
         -----

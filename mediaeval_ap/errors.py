@@ -167,7 +167,6 @@ class FormatError(Error, ValueError):
         Returns
         -------
         FormatError
-            The same error with both remedies.
         """
         remedies = '; '.join(filter(None, [self.remedy, remedy]))
         content = self.field, self.found, self.expected
@@ -207,12 +206,9 @@ class Note(str):
 
     Parameters
     ----------
-    says : str
-        The sentence after its subject.
-    number, of : int
-        The number of units that the sentence is about, and of all units.
-    unit : str
-        The unit, in the plural.
+    says, number, of, unit : str, int, int, str
+        The sentence after its subject; the number of units that it is about, and of all units;
+        their noun, in the plural.
 
     Examples
     --------

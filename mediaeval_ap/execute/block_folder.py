@@ -127,8 +127,7 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
     Parameters
     ----------
     path : str or path-like
-        The folder: `resume` of `AveragePrecision.evaluate` or `AveragePrecision.evaluate_part`, or
-        ``--resume`` of the command ``evaluate``.
+        The folder: `resume` of `AveragePrecision.evaluate` or `AveragePrecision.evaluate_part`.
 
     Returns
     -------

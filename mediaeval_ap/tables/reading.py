@@ -206,16 +206,12 @@ def read(origin: Rows | Names | TableInput, layout: Layout) -> Table:
     Returns
     -------
     Table
-        The rows.
 
     Raises
     ------
-    ReadError
-        If the source cannot be read to its end, or is larger than the limit.
-    FormatError
-        If a row is wrong, or there is none.
-    ParameterError
-        If the origin is none of these.
+    ReadError, FormatError, ParameterError
+        If the source cannot be read to its end, or is larger than the limit; if a row is wrong, or
+        there is none; if the origin is none of these.
 
     Examples
     --------

@@ -55,13 +55,13 @@ def validate(
     Returns
     -------
     list of Problem
-        Errors first, kind by kind, in the order of the files; empty if nothing is wrong.
+        Errors first, kind by kind, in the order of the files.
 
     Raises
     ------
     ReadError, FormatError, ParameterError
-        When a file cannot be read to its end; when a table of values has a wrong row, or no row;
-        when the rules are unknown, or a limit is not a positive integer.
+        When a file cannot be read to its end, a table of values has a wrong row, or no row, or an
+        argument is not valid.
 
     Warns
     -----
