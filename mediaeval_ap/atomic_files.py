@@ -30,7 +30,6 @@ def is_stream(path: str) -> bool:
 
 
 def _open_stream(path: str) -> BinaryIO:
-    """Open a stream to append to it."""
     if match := _match_descriptor(path):
         return open(os.dup(int(match[1])), 'ab')
     if path in _DESCRIPTORS:
@@ -152,7 +151,6 @@ def _compress(path: str, text: bytes) -> bytes:
 
 @contextmanager
 def as_write_errors(path: str) -> Iterator[None]:
-    """Turn errors of the system into a WriteError that names the path."""
     if '\0' in path:
         raise WriteError(path, 'a path cannot contain NUL')
     try:

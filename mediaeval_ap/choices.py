@@ -122,7 +122,6 @@ def check_policy(name: str, policy: object, choices: tuple[Policy, ...]) -> Poli
 
 
 def check_without_relevant(policy: object) -> WithoutRelevant:
-    """Validate `queries_without_relevant`."""
     return check_policy('queries_without_relevant', policy, WITHOUT_RELEVANT)
 
 

@@ -326,7 +326,6 @@ class PersonDiscovery2015:
         return np.where(has_no_name, evaluation.n_relevant == 0, is_confirmed)
 
     def _read_evidence(self, table: Table) -> Iterator[Evidence]:
-        """Return the evidence of each row."""
         sources = table.texts('source')
         for row, source in enumerate(sources):
             if source not in MATCHING_SOURCES:

@@ -83,8 +83,6 @@ class Task:
 
 
 class Layouts(NamedTuple):
-    """The layouts that a truth and predictions may have."""
-
     truth: list[RecordLayout]
     predictions: list[RecordLayout]
     as_options: dict[str, str]  # the columns that the user named, by parameter
@@ -379,7 +377,6 @@ def _zero_in(*arrays: pyarrow.Array) -> bool:
 
 
 def none_if_empty(texts: pyarrow.Array) -> pyarrow.Array:
-    """Replace empty texts by nulls."""
     import pyarrow
     from pyarrow import compute
 

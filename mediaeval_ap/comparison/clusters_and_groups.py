@@ -83,8 +83,6 @@ def cluster_numbers(
 
 @dataclass(frozen=True)
 class GroupMean:
-    """The mean of a run over the queries of a group."""
-
     group: str
     n_queries: int
     metric: str
@@ -121,7 +119,6 @@ def members_of_groups(
 
 
 def group_means(runs: Runs, members: Mapping[str, NDArray[np.intp]]) -> list[GroupMean]:
-    """Return the mean of each run by metric and group of queries."""
     return [
         GroupMean(group, len(rows), metric, run=run, map=exact_mean(row[rows]))
         for group, rows in members.items()

@@ -349,12 +349,10 @@ def bounds_of(interval: JsonObject, comma: str = ', ') -> str:
 
 
 def be(names: Collection[str]) -> str:
-    """Return the verb for one name, or for several."""
     return 'is' if len(names) == 1 else 'are'
 
 
 def percent(share: float) -> str:
-    """Format a share as a percentage."""
     return f'{100 * share:g} %'
 
 

@@ -22,8 +22,6 @@ PAIR_FIELDS = ('difference', 'p', 'p_adjusted', 'wins', 'ties', 'losses', 'dz', 
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """A run on the leaderboard of a metric."""
-
     metric: str
     exploratory: bool
     run: str

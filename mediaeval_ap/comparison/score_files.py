@@ -57,8 +57,6 @@ NamedTables = list[tuple[str, str, Any]]  # the given name and seed, or '', and 
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """The options of `compare` about score tables."""
-
     columns: Mapping[str, str] | None = None
     missing: str = 'error'
     range: tuple[float, float] | None = None

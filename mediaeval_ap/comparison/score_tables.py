@@ -75,7 +75,6 @@ def _is_score_table(table: Any) -> bool:
 
 
 def read_scores(tables: NamedTables, options: TableOptions | None = None) -> Runs:
-    """Read score tables as runs."""
     options = options or TableOptions()
     check_policy('missing', options.missing, MISSING)
     names = check_columns(options.columns or {})
@@ -132,7 +131,6 @@ def read_scores(tables: NamedTables, options: TableOptions | None = None) -> Run
 
 
 def _check_range(bounds: Any) -> tuple[float, float]:
-    """Check the least and the largest possible value."""
     with suppress(TypeError, ValueError):
         low, high = bounds
         if -LARGEST_SIZE <= low < high <= LARGEST_SIZE:

@@ -19,8 +19,6 @@ from mediaeval_ap.progress import tracked
 
 
 class TestedRuns(NamedTuple):
-    """The outcome of all tests."""
-
     leaderboard: list[Standing]  # of each metric
     pairs: list[Pair]  # of each metric
     # By the first metric:

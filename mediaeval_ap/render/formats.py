@@ -114,7 +114,6 @@ class AlignedText:
     def table(
         self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
     ) -> str:
-        """Return a table of padded cells."""
         rule = ['-' * shown_width(cell) for cell in header]
         return '\n'.join('  '.join(row).rstrip() for row in [header, rule, *rows])
 
@@ -301,8 +300,6 @@ class Html(AlignedText):
 
 
 class Csv:
-    """Rows of CSV under a header."""
-
     suffixes: tuple[str, ...] = ('.csv',)
 
     def render(self, document: Document, width: int | None = None) -> str:
@@ -316,8 +313,6 @@ class Csv:
 
 
 class Json:
-    """An indented JSON value."""
-
     suffixes: tuple[str, ...] = ('.json',)
 
     def render(self, document: Document, width: int | None = None) -> str:
@@ -325,8 +320,6 @@ class Json:
 
 
 class JsonLines:
-    """A JSON object per row, each on one line."""
-
     suffixes: tuple[str, ...] = ('.jsonl', '.ndjson')
 
     def render(self, document: Document, width: int | None = None) -> str:
@@ -344,8 +337,6 @@ class JsonLines:
 
 
 class Tsv:
-    """Values separated by tabs."""
-
     def heading(self, headers: Sequence[str]) -> str:
         return ''
 
@@ -414,7 +405,6 @@ def to_html(document: Document) -> str:
 
 
 def cell_text(cell: Any) -> str:
-    """Return the text of a cell in a table."""
     return _TABLE._cell(cell, True)
 
 

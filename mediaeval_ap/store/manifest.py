@@ -204,7 +204,6 @@ def check_column(folder: str, path: str, name: str, column: ColumnFile) -> None:
 
 @contextmanager
 def as_read_errors(printed_path: str) -> Iterator[None]:
-    """Turn errors of the system into `ReadError` about a file of a store."""
     with opening(printed_path):
         try:
             yield
