@@ -41,9 +41,9 @@ from mediaeval_ap.comparison.comparison_tables import (
     requested_tables_on_page,
 )
 from mediaeval_ap.comparison.gate import Decisions
+from mediaeval_ap.comparison.leaderboard import tests_of
 from mediaeval_ap.comparison.score_files import TableOptions
 from mediaeval_ap.comparison.score_tables import NO_LOSSES, read_scores, tables_in
-from mediaeval_ap.comparison.testing import tests_of
 from mediaeval_ap.comparison.units import Units
 from mediaeval_ap.errors import (
     DataWarning,

@@ -25,8 +25,8 @@ from mediaeval_ap.comparison.intervals import (
     size_of_more_units,
     units_to_decide,
 )
+from mediaeval_ap.comparison.leaderboard import TestedRuns
 from mediaeval_ap.comparison.pair_tests import Pair, largest_difference
-from mediaeval_ap.comparison.testing import TestedRuns
 from mediaeval_ap.errors import ParameterError, printable
 from mediaeval_ap.render.formats import short
 
