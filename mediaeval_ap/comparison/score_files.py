@@ -321,7 +321,7 @@ def frame_of(table: ScoreTable, wanted: Container[str] | None = None) -> pandas.
     if origin.kind is InputKind.FRAME:
         frame = origin.value
     elif origin.kind is InputKind.COLUMNAR:
-        frame = read_columns(origin.value, lambda schema: choose(schema.names), '')[0].to_pandas()
+        frame = read_columns(origin.value, choose, '')[0].to_pandas()
     elif origin.kind is InputKind.TEXT and (source := origin.value).is_regular_file:
         if not choose(columns_of(source)):
             return frame

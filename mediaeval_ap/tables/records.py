@@ -250,9 +250,9 @@ def _from_columnar(
 ) -> Records:
     chosen: list[RecordLayout] = []
 
-    def choose(schema: pyarrow.Schema) -> Sequence[str]:
-        chosen.append(choose_layout(schema.names, layouts, name))
-        return chosen[0].columns(schema.names)
+    def choose(names: list[str]) -> Sequence[str]:
+        chosen.append(choose_layout(names, layouts, name))
+        return chosen[0].columns(names)
 
     table, source = columnar.read_columns(value, choose, name)
     return from_table(table, chosen[0], source)
