@@ -177,7 +177,7 @@ def p_value(p: float | None) -> str:
 
 def chart_for_page(chart: alt.TopLevelMixin) -> dict[str, Any]:
     """Return a chart's ``spec`` (as wide as its container, colours as variables) and ``legend``."""
-    spec = _with_variables(spec_of(chart))
+    spec = _with_variables(chart.to_dict(validate=False))  # as in `render_chart`
     spec['width'] = 'container'
     spec['config'] |= {'background': 'transparent', 'font': 'system-ui, sans-serif'}
     scales = {}
@@ -237,19 +237,14 @@ def javascript_bundle() -> str:
 def render_chart(chart: alt.TopLevelMixin, format: str) -> Any:
     """Return a chart as ``svg`` (text), ``pdf`` or ``png`` (at twice its size)."""
     draw = getattr(require('vl_convert', 'report', 'figures'), f'vegalite_to_{format}')
-    spec = spec_of(chart)
+    # Without validation, which would take three times as long as all else; the tests validate.
+    spec = chart.to_dict(validate=False)
     settings: dict[str, Any] = dict(_version())
     if format == 'svg':  # room for viewers that have none of its fonts, but one with wider letters
         spec['padding'] = {'left': 32, 'right': 32, 'top': 8, 'bottom': 8}
     elif format == 'png':
         settings['scale'] = 2
     return draw(spec, **settings)
-
-
-def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
-    """Return the Vega-Lite specification of a chart."""
-    # Without validation, which would take three times as long as all else; the tests validate.
-    return chart.to_dict(validate=False)
 
 
 def _version() -> dict[str, str]:
