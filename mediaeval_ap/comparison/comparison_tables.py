@@ -254,15 +254,14 @@ def _board(comparison: ComparisonData) -> Grid:
     baseline = comparison.parameters['baseline']
     alpha = alpha_of(comparison.parameters['level'])
 
-    def mark_of(standing: Standing) -> str:
-        if baseline is None:
-            return standing.group if comparison.pairs else ''
-        is_different = standing.p_adjusted is not None and standing.p_adjusted <= alpha
-        return DAGGER if is_different else ''
-
     def cell_of(standing: Standing) -> Marked:
+        mark = ''
+        if baseline is None and comparison.pairs:
+            mark = standing.group
+        elif standing.p_adjusted is not None and standing.p_adjusted <= alpha:
+            mark = DAGGER
         detail = '' if standing.exploratory else _bounds(standing.interval)
-        return Marked(standing.map, standing.rank == 1, mark_of(standing), detail)
+        return Marked(standing.map, standing.rank == 1, mark, detail)
 
     grid = _grid_of_runs(comparison, cell_of)
     standings = [row for row in comparison.leaderboard if not row.exploratory]  # best first, too
