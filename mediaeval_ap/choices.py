@@ -1,9 +1,5 @@
 """Names, defaults, limits and checks of the options that several functions share.
 
-Text is checked by the rules for fields of files. Spaces and tabs separate words; in a CSV field,
-line ends (LF or CR LF) do, too. Every other character belongs to a word, even vertical tab, form
-feed, no-break space and line separator.
-
 This module does not import numpy, as the command lists the choices in its help.
 """
 
@@ -21,8 +17,8 @@ from mediaeval_ap.errors import ParameterError, shown
 
 TEXT = 'non-empty text on one line, without spaces around it'  # describes `is_text` in errors
 BYTE_ORDER_MARK = '\ufeff'
-BETWEEN_WORDS = ' \t'
-BETWEEN_LABELS = f'(?:[{BETWEEN_WORDS}\n]|\r\n)+'
+BETWEEN_WORDS = ' \t'  # every other character belongs to a word, even a no-break space
+BETWEEN_LABELS = f'(?:[{BETWEEN_WORDS}\n]|\r\n)+'  # in a field of CSV
 POOL_DEPTH = 20  # first ranks of each run to judge
 TO_JUDGE = 100  # lines of a judging queue
 MAP_CUTOFF = 12  # of lists of labels, as in H&M Personalized Fashion Recommendations

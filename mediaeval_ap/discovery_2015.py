@@ -102,9 +102,8 @@ class PersonDiscovery2015:
 
     Notes
     -----
-    The ratio is `Levenshtein.ratio`: the share of the characters of both names that stay when the
-    fewest possible are deleted and inserted. Ties, which the published scripts leave open, go to
-    the first name by code points, and to shots in the order of video and shot.
+    The ratio is `Levenshtein.ratio`. Ties, which the published scripts leave open, go to the first
+    name by code points, and to shots in the order of video and shot.
 
     Examples
     --------

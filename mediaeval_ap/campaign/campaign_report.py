@@ -113,14 +113,7 @@ class CampaignReport(Paged):
         Returns
         -------
         dict
-            ``schema``, ``version``, ``kind``, ``title``, ``lead``, ``runs`` (best first),
-            ``teams`` (of each run), ``metrics``, ``queries``, ``n_relevant``, ``values`` (of each
-            metric, run and query), ``comparison``, ``loss`` (the mean parts of each run, at ``k``
-            and at each metric), ``confused``, ``rankings`` (the first rows of each, and the ranks
-            of hits), ``alternatives``, ``remarks`` (each note or warning once, with its runs),
-            ``warnings`` and ``manifest``; with judgements, ``judged`` (Judged@k of each run) and
-            ``pool`` (as in `Pool.to_dict`); ``missing`` (the error of each run that was left out),
-            if there is one.
+            As the schema of reports has it.
         """
         comparison = self._comparison_dict
         judged = {'judged': self._judged} if self._judged else {}

@@ -74,8 +74,7 @@ def evaluate_lrap(
         The truth has ``fname,labels``: the labels of each sample, separated by commas. The scores
         have ``fname`` and one column of numbers for each class, under its name. The truth may also
         have such columns, of 0 and 1; or be an array of 0 and 1, with rows and columns in the order
-        of the scores. Two arrays have one shape, (n_samples, n_classes), and ids 0, 1, … for
-        samples and classes. An array may be a .npy file.
+        of the scores. These may be an array of the same shape. An array may be a .npy file.
     label_weighted : bool
         Take the mean over all labels (lwlrap) instead of over samples.
     columns : mapping of str to str or int, optional

@@ -392,10 +392,7 @@ class Comparison(ComparisonData, Described, Paged):
         Returns
         -------
         dict
-            ``schema``, ``version``, ``kind``, ``runs``, ``metrics``, ``leaderboard``, ``pairs``,
-            ``orders``, ``by``, ``by_pairs``, ``power``, ``verdicts``, ``gate`` (if requested),
-            ``notes``, and ``manifest``: ``version``, ``definition``, ``parameters``, ``counts``,
-            ``inputs`` (name, SHA-256). Each None has its reason beside it.
+            As the schema of comparisons has it; each None has its reason beside it.
         """
         parameters = dict(self.parameters)
         definition = parameters.pop('definition')

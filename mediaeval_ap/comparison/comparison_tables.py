@@ -278,7 +278,6 @@ def _board(comparison: ComparisonData) -> Grid:
 
 
 def _grid_of_runs(comparison: ComparisonData, cell_of: Callable[[Standing], Any]) -> Grid:
-    """Return a row for each run, and a column for each metric."""
     cells = {(row.metric, row.run): cell_of(row) for row in comparison.leaderboard}
     metrics = comparison.metrics
     rows = [[run, *(cells[metric, run] for metric in metrics)] for run in comparison.runs]

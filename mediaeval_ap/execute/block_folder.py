@@ -137,8 +137,7 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
     Raises
     ------
     ReadError, FormatError
-        When the folder or one of its files cannot be read, blocks are missing, or another version
-        wrote it.
+        When a file cannot be read, blocks are missing, or another version wrote the folder.
 
     Warns
     -----

@@ -86,8 +86,6 @@ class Captioned:
 
 @dataclass(frozen=True)
 class Remark:
-    """An error or a warning about a line of a file."""
-
     severity: str
     kind: str
     file: str

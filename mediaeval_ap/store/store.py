@@ -119,8 +119,7 @@ class Store:
     """A run on disk, ranked once; only the parts that are used are read into memory.
 
     `index` makes a store, and `open_store` opens one. Everything that takes a run takes a store, or
-    its path, and gives the same values, bit for bit, as for the run that it was made from. `path`
-    is the path that was given, printable; `folder` is the absolute path.
+    its path. `path` is the path that was given, printable; `folder` is the absolute path.
 
     Examples
     --------
@@ -251,8 +250,7 @@ def open_store(path: str | os.PathLike[str]) -> Store:
 
     Notes
     -----
-    Takes the same time for any number of hypotheses. After a copy that gave the files another time
-    of change, each opening reads all files, and compares their SHA-256 with the manifest.
+    After a copy that gave the files another time of change, each opening reads all of them.
 
     Examples
     --------

@@ -162,9 +162,6 @@ def _opened(source: ByteSource) -> Iterator[tuple[Any, Provenance]]:
             raise OSError(f'not readable as Parquet: {reason}') from error
 
 
-# Columns as text, lists of text and doubles; errors name the row of a wrong value.
-
-
 def array_of_values(items: Iterable[object]) -> ArrowValues:
     """Convert values of one kind; raise ValueError with the reason if pyarrow cannot."""
     import pyarrow
