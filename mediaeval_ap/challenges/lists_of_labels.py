@@ -126,13 +126,13 @@ def evaluate_map(
     ]
     first = metrics[0]
     n_relevant = values_by_metric[0][1]
-    n_labels = relevant.n_labels(users)
-    if n_repeated := n_labels - int(n_relevant.sum()):
+    labels = relevant.take(users).flatten()
+    if n_repeated := len(labels) - int(n_relevant.sum()):
         repeat = f'repeat another label of their user; {first.definition} counts them once'
-        note = Note(repeat, n_repeated, n_labels, 'labels')
+        note = Note(repeat, n_repeated, len(labels), 'labels')
         files.warnings.append(DataWarning('repeated-rows', files.truth_name, note))
     files.warn_of_other_labels(
-        relevant.take(users).flatten(),
+        labels,
         predicted.take(files.rows).flatten(),
         has_hits=any(ap[n_relevant > 0].any() for ap, _ in values_by_metric),
     )

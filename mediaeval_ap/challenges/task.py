@@ -319,10 +319,6 @@ class LabelsById:
         # The last list is empty: `take` returns it for position -1.
         self._lists = pyarrow.LargeListArray.from_arrays(np.append(offsets, offsets[-1]), labels)
 
-    def n_labels(self, positions: NDArray[np.int64]) -> int:
-        """Count the labels of the ids at these positions."""
-        return int(np.diff(self._lists.offsets)[positions].sum())
-
     def take(self, positions: NDArray[np.int64]) -> pyarrow.LargeListArray:
         """Return the lists of the ids at these positions, and an empty list for -1."""
         import pyarrow

@@ -93,10 +93,8 @@ class BlockFolder:
 
     def finished_blocks(self, run: int) -> list[int]:
         """Return the numbers, from 1, of the blocks of a run that are in the folder."""
-        try:
+        with opening(self.path):
             files = set(os.listdir(self.path))
-        except OSError as error:
-            raise ReadError(self.path, error.strerror or str(error)) from error
         numbers = range(1, self.n_blocks + 1)
         return [n for n in numbers if os.path.basename(self.file(run, n)) in files]
 
