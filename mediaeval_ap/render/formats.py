@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import accumulate, count
 from types import SimpleNamespace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import printable
@@ -44,6 +44,7 @@ _LATEX = {
     '≤': r'\ensuremath{\leq}',
 }
 _escape_latex = re.compile('-(?=-)|' + '|'.join(map(re.escape, _LATEX.keys() - {'-'}))).sub
+Cells: TypeAlias = Sequence[str]
 TEXT_FORMATS = ('table', 'json')  # of documents without rows
 
 
@@ -111,9 +112,7 @@ class AlignedText:
             return _fold(list(map(_Column, texts, are_text, are_prose)), n_names, width)
         return f'{text}\n'
 
-    def table(
-        self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
-    ) -> str:
+    def table(self, header: Cells, rows: Iterable[Cells], are_text: Sequence[bool]) -> str:
         rule = ['-' * shown_width(cell) for cell in header]
         return '\n'.join('  '.join(row).rstrip() for row in [header, rule, *rows])
 
@@ -160,9 +159,7 @@ class Markdown(AlignedText):
     is_folded = False
     bold = '**{}**'
 
-    def table(
-        self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
-    ) -> str:
+    def table(self, header: Cells, rows: Iterable[Cells], are_text: Sequence[bool]) -> str:
         rule = '|'.join('-' * (shown_width(cell) + 2) for cell in header)
         header_line, *lines = (f'| {" | ".join(row)} |' for row in [header, *rows])
         return '\n'.join([header_line, f'|{rule}|', *lines])
@@ -195,9 +192,7 @@ class Latex(AlignedText):
     is_for_papers = True
     bold = r'\textbf{{{}}}'
 
-    def table(
-        self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
-    ) -> str:
+    def table(self, header: Cells, rows: Iterable[Cells], are_text: Sequence[bool]) -> str:
         letters = ''.join(['@{}', *('l' if is_text else 'r' for is_text in are_text), '@{}'])
         # LaTeX would take a bracket or star after a line break for its argument.
         header_line, *lines = (
@@ -265,12 +260,10 @@ class Html(AlignedText):
     is_folded = False
     bold = '<strong>{}</strong>'
 
-    def table(
-        self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
-    ) -> str:
+    def table(self, header: Cells, rows: Iterable[Cells], are_text: Sequence[bool]) -> str:
         styles = ['' if is_text else ' style="text-align: right;"' for is_text in are_text]
 
-        def line(tag: str, row: Sequence[str]) -> str:
+        def line(tag: str, row: Cells) -> str:
             cells = (
                 f'<{tag}{style}>{cell}</{tag}>' for cell, style in zip(row, styles, strict=True)
             )
@@ -452,9 +445,7 @@ def _folded(text: str, width: int | None) -> str:
     return '\n'.join(lines)
 
 
-def _pad(
-    rows: Sequence[Sequence[str]], are_text: Sequence[bool]
-) -> tuple[Sequence[str], Iterable[Sequence[str]]]:
+def _pad(rows: Sequence[Cells], are_text: Sequence[bool]) -> tuple[Cells, Iterable[Cells]]:
     """Return header and rows padded to the widths of their columns, numbers right-aligned."""
     columns = []
     for (header, *cells), is_text in zip(zip(*rows, strict=True), are_text, strict=True):
