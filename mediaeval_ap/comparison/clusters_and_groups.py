@@ -56,9 +56,7 @@ def videos_of_queries(
                 f'{shown(query)}, expected {n_relevant} as in the results; give the reference '
                 'that the runs were scored against, and its subset if they had one'
             )
-    return {
-        query: Counter((corpus, video) for corpus, video, _ in shots[query]) for query in queries
-    }
+    return {query: Counter(shot[:2] for shot in shots[query]) for query in queries}
 
 
 def largest(counts: Counter[CorpusOrVideo]) -> CorpusOrVideo | None:

@@ -174,9 +174,8 @@ class MeanAveragePrecision(Accumulator):
             hits = match(truth, predictions, self.definition.repeats)
             return hits.ap([self.k], self.definition)[:, 0], hits.n_relevant
 
-        values, n_relevant = map(
-            np.concatenate, zip(*map_blocks(score, y_true, y_pred), strict=True)
-        )
+        blocks = map_blocks(score, y_true, y_pred)
+        values, n_relevant = map(np.concatenate, zip(*blocks, strict=True))
         averaged = values[n_relevant > 0]
         self._sum.add(averaged)
         self.n_users += len(averaged)
