@@ -74,7 +74,6 @@ class Paged(ABC):
             links=check_links(links or {}),
             data=data,
             bundle=javascript_bundle(),
-            scripts=('campaign.js',),
             **context,
         )
         return return_or_write(text, path)

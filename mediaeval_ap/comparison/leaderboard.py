@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import alpha_of
 from mediaeval_ap.comparison.comparable_runs import Runs
 from mediaeval_ap.comparison.comparison_settings import Settings
@@ -85,7 +84,7 @@ def leaderboard_of(
         elif pair := pair_of.get(name):
             fields = {field: getattr(pair, field) for field in PAIR_FIELDS}
             fields['difference_interval'] = pair.interval
-        mean, n_queries, why_no_mean = _mean_without_floor(tests.values[run], runs.n_relevant)
+        mean, n_queries, why_no_mean = _mean_without_floor(tests, run)
         standings.append(
             Standing(
                 metric=tests.metric,
@@ -103,7 +102,7 @@ def leaderboard_of(
                 floor_reason=floor_reason,
                 map_without_floor=mean,
                 n_queries_without_floor=n_queries,
-                map_without_floor_reason=runs.no_mean or why_no_mean,
+                map_without_floor_reason=why_no_mean,
             )
         )
     return standings
@@ -127,13 +126,12 @@ def _interval_of_mean(tests: PairTests, run: int) -> Interval:
     )
 
 
-def _mean_without_floor(
-    values: Floats, n_relevant: NDArray[np.int64] | None
-) -> tuple[float | None, int, str]:
+def _mean_without_floor(tests: PairTests, run: int) -> tuple[float | None, int, str]:
     """Return the mean over queries with a relevant shot, and their number, or why there is none."""
+    n_relevant = tests.runs.n_relevant
     if n_relevant is None:
-        return None, 0, 'numbers of relevant items are not known'
-    with_relevant = values[n_relevant > 0]
+        return None, 0, tests.runs.no_mean or 'numbers of relevant items are not known'
+    with_relevant = tests.values[run][n_relevant > 0]
     if not len(with_relevant):
         return None, 0, 'no query has a relevant shot'
     return exact_mean(with_relevant), len(with_relevant), ''
@@ -169,7 +167,7 @@ def tests_of(
     all_against_baseline = []
     for tests, means, best_first in zip(all_tests, means_by_metric, orders, strict=True):
         pairs = tests.test(combinations(best_first, 2), progress)  # the better one first
-        against = tests.test(_pairs_with_baseline(settings, runs, best_first), progress)
+        against = tests.test(_pairs_with_baseline(tests, best_first), progress)
         leaderboard += leaderboard_of(tests, means, best_first, pairs, against_baseline=against)
         all_pairs += pairs
         all_against_baseline.append(against)
@@ -183,13 +181,11 @@ def tests_of(
     )
 
 
-def _pairs_with_baseline(
-    settings: Settings, runs: Runs, best_first: Sequence[int]
-) -> list[tuple[int, int]]:
+def _pairs_with_baseline(tests: PairTests, best_first: Sequence[int]) -> list[tuple[int, int]]:
     """Return each other run with the baseline; nothing without one."""
-    if settings.baseline is None:
+    if tests.settings.baseline is None:
         return []
-    baseline = runs.names.index(settings.baseline)
+    baseline = tests.runs.names.index(tests.settings.baseline)
     return [(run, baseline) for run in best_first if run != baseline]
 
 
@@ -201,8 +197,7 @@ def _test_groups(
 ) -> list[Pair]:
     """Test pairs by the first metric in each group, and correct p over the groups of a pair."""
     settings = tests.settings
-    pairs_of_runs = _pairs_with_baseline(settings, tests.runs, best_first)
-    pairs_of_runs = pairs_of_runs or [*combinations(best_first, 2)]
+    pairs_of_runs = _pairs_with_baseline(tests, best_first) or [*combinations(best_first, 2)]
     pairs_by_group = []
     for group, rows in members.items():
         tests_on_group = PairTests.of(settings, tests.runs.on_queries(rows), 0, clusters[rows])

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -60,29 +60,24 @@ DASHES: list[list[float]] = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
 VARIABLES = {light: f'var(--figure-{name})' for name, (light, _) in COLOURS.items()}
 
 
-def page(
-    template: str, *, data: Mapping[str, Any], bundle: str, scripts: Sequence[str], **context: Any
-) -> str:
+def page(template: str, *, data: Mapping[str, Any], bundle: str, **context: Any) -> str:
     """Return a page; the script `bundle` draws the specifications in ``data['figures']``."""
     style = static('page.css') + style_sheet()
-    inline_scripts = [static(name) for name in ('page.js', *scripts)]
-    sources = ' '.join(map(_source, [*inline_scripts, bundle]))
+    scripts = [static(name) for name in ('page.js', 'campaign.js')]
+    sources = ' '.join(map(_source, [*scripts, bundle]))
     policy = (
         f"default-src 'none'; script-src {sources}; style-src {_source(style)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    text: str = (
-        _environment()
-        .get_template(template)
-        .render(
-            version=__version__,
-            policy=policy,
-            style=style,
-            scripts=inline_scripts,
-            data=pack(json.dumps(data, ensure_ascii=False, separators=(',', ':'))),
-            bundle=pack(bundle),
-            **context,
-        )
+    render = _environment().get_template(template).render
+    text: str = render(
+        version=__version__,
+        policy=policy,
+        style=style,
+        scripts=scripts,
+        data=pack(json.dumps(data, ensure_ascii=False, separators=(',', ':'))),
+        bundle=pack(bundle),
+        **context,
     )
     return text
 
