@@ -171,16 +171,15 @@ class PersonDiscovery2015:
             A row for each name: ``person_name video_id shot_id source``; needs
             `evidence_reference`.
         queries : str (a path), path-like, file object, DataFrame or iterable of str, optional
-            The names to ask for; by default all names of the reference that do not begin with
-            ``?``.
+            By default all names of the reference that do not begin with ``?``.
         name : str, optional
             As in `AveragePrecision.evaluate`.
 
         Returns
         -------
         Evaluation2015
-            AP and correctness of each query, and their means. A name without evidence is wrong; a
-            query that has neither a name nor a relevant shot counts as correct.
+            A name without evidence is wrong; a query that has neither a name nor a relevant shot
+            counts as correct.
 
         Raises
         ------

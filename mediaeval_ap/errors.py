@@ -112,18 +112,13 @@ class FormatError(Error, ValueError):
 
     Parameters
     ----------
-    source : str
-        Name of the input.
-    place : str
-        ``'line 12'``, ``'row 3'``, or empty for the input as a whole.
-    field : str
-        The wrong field; empty for the whole line.
+    source, place, field : str
+        The name of the input; ``'line 12'``, ``'row 3'``, or empty for the input as a whole; the
+        wrong field, or empty for the whole line.
     found, expected : str
         The actual content, and a description of the right content.
-    further : int
-        Number of further wrong lines (or rows) of the input.
-    remedy : str
-        Advice, if the cause is certain.
+    further, remedy : int, str
+        The number of further wrong lines (or rows); advice, if the cause is certain.
     """
 
     def __init__(
@@ -246,12 +241,8 @@ class DataWarning(UserWarning):
     ----------
     kind : str
         A key of `KINDS`, whose value explains the warning and gives a remedy.
-    about : str
-        The name of the input, or empty.
-    note : str
-        The finding.
-    more : str
-        Remedies or examples, appended to the note.
+    about, note, more : str
+        The name of the input, or empty; the finding; remedies or examples after it.
     """
 
     def __init__(self, kind: str, about: str, note: str, more: str = '') -> None:

@@ -62,8 +62,7 @@ class CampaignReport(Paged):
         For each run, the first hypotheses of each query (at most ten) and the ranks of its hits,
         as indices of lists of names, shots and videos.
     alternatives : dict of str to Alternatives
-        The mean of each run at the last cutoff if each shot counted ``once``, and the ``least`` and
-        ``greatest`` over all orders of ties.
+        The mean of each run if each shot counted ``once``, and the bounds over orders of ties.
     losses : dict
         For each run and metric, the mean of each part of the loss.
     warnings : tuple of DataWarning

@@ -193,10 +193,9 @@ def read(origin: Rows | Names | TableInput, layout: Layout) -> Table:
     Parameters
     ----------
     origin : str, path-like, file object, DataFrame, array, iterable or Table
-        A path, ``-`` for standard input, or an open file: text, perhaps compressed, or Parquet; the
-        first bytes decide. Or a table with the layout's fields among its columns (of pandas,
-        polars, pyarrow or any library with the Arrow stream interface), an array of text of shape
-        (n_rows, n_fields), an iterable of tuples, or a table that was read before.
+        A path, ``-``, or an open file: text, perhaps compressed, or Parquet. Or a table with the
+        layout's fields among its columns (of any library with the Arrow stream interface), an array
+        of text of shape (n_rows, n_fields), an iterable of tuples, or a table that was read before.
     layout : Layout
         The fields of a row.
 
