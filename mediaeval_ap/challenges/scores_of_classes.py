@@ -274,7 +274,6 @@ def evaluate_macro_ap(
 def _ap_of_classes(
     files: Files, labels: pyarrow.LargeListArray, classes: list[str], ties: Ties
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the AP and the number of positives of each class."""
     from pyarrow import compute
 
     class_of_label = labels.flatten().to_numpy()

@@ -125,8 +125,7 @@ def compare(
         pairs, for letters and ranks, and all pairs with the baseline. Claims are about the first
         metric alone (the first measure, or else the last cutoff).
     level : float
-        Level of confidence of the intervals; runs share a letter if their corrected p is above
-        1 - level.
+        Level of the intervals; runs share a letter if their corrected p is above 1 - level.
     cluster : {'video', 'none'}, optional
         The units of the tests: all queries of a video together, or single queries. By default the
         clusters of a score table; else videos, if the reference is known and there are 50 or more.
@@ -155,11 +154,9 @@ def compare(
     systems : sequence of str, optional
         The systems of score tables to compare. By default all columns of a wide table.
     measures : sequence of str, optional
-        The metrics of score tables by topic and measure, such as ``'map'``; by default all but
-        counts.
+        The metrics of tables by topic and measure, such as ``'map'``; by default all but counts.
     missing : {'error', 'zero', 'skip'}
-        If some system lacks an item of a score table, raise an error, count the item as 0, or
-        leave it out.
+        An item of a score table that some system lacks is an error, counts as 0, or is left out.
     range : pair of float, optional
         The least and the largest possible value of score tables; by default 0 and 1 if all values
         are within, else not known.

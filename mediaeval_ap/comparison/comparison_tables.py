@@ -44,6 +44,7 @@ LABEL = 'tab:comparison'
 DAGGER = '†'
 MOST_RUNS = 5  # pairs of more runs are shown only on request
 MOST_COLUMNS = 4  # that fit into one column of a paper, if only one has names
+Compared = tuple[Sequence[Any], Standing | Pair, DifferenceInterval | None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -331,9 +332,6 @@ def _differences_of_pairs(
         note = '; '.join([*notes, *_notes_on_pairs(comparison, rows)])
         grid = _grid_of_differences(comparison, ['first', 'second'], rows)
         yield TitledTable(f'pairs-{number}', f'{metric}: differences of pairs', note, grid)
-
-
-Compared = tuple[Sequence[Any], Standing | Pair, DifferenceInterval | None]
 
 
 def _notes_on_pairs(comparison: ComparisonData, rows: Iterable[Compared]) -> Iterator[str]:

@@ -489,7 +489,6 @@ def drawn_names(names: Sequence[str]) -> list[str]:
 
 
 def _run_rows(runs: Sequence[str], **columns: Values) -> list[Row]:
-    """Return a row for each run with its name and its numbers."""
     numbers = zip(*([*map(_finite_or_none, column)] for column in columns.values()), strict=True)
     return [
         {'run': run, **dict(zip(columns, run_numbers, strict=True))}

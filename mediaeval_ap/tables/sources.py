@@ -52,8 +52,6 @@ MAX_BYTES = 4 << 30  # far more than a campaign's largest run, less than the mem
 BINARY_SUFFIXES = (*COMPRESSED_SUFFIXES, '.parquet', '.pq')
 NOT_A_REGULAR_FILE = 'which is read only from the start of a regular file'
 COMPRESSED_SIZE_FACTOR = 4  # an estimate: decompressed runs are this many times larger
-
-
 JsonValue: TypeAlias = Any  # an object, a list, text, a number, true, false or null
 
 
