@@ -22,17 +22,14 @@ _match_descriptor = re.compile('(?:/dev|/proc/self)/fd/([0-9]+)').fullmatch
 
 
 def is_stream(path: str) -> bool:
-    """Return True for a pipe, a device or an open file: it is written to, never replaced.
-
-    ``/dev/stdout`` that is redirected to a file looks like that file, which must not be replaced.
-    """
+    """Return True for a pipe, a device or an open file: it is written to, never replaced."""
+    # /dev/stdout that is redirected to a file looks like that file, which must not be replaced.
     if path in _DESCRIPTORS or _match_descriptor(path):
         return True
     return os.path.exists(path) and not os.path.isfile(path)
 
 
 def _open_stream(path: str) -> BinaryIO:
-    """Open a stream to append to it."""
     if match := _match_descriptor(path):
         return open(os.dup(int(match[1])), 'ab')
     if path in _DESCRIPTORS:
@@ -102,11 +99,7 @@ def cleanup(clean_up: Callable[[], object]) -> Iterator[None]:
 
 
 def write_whole(path: str | os.PathLike[str], content: Content) -> None:
-    """Write a file whole: a reader sees either the old content or all of the new.
-
-    A pipe or device is written to, not replaced. Text is UTF-8, compressed if the path ends in
-    ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. After an error nothing has changed.
-    """
+    """Write a file whole: a reader sees either the old content or all of the new."""
     write_all_whole({path: content})
 
 
@@ -158,7 +151,6 @@ def _compress(path: str, text: bytes) -> bytes:
 
 @contextmanager
 def as_write_errors(path: str) -> Iterator[None]:
-    """Turn errors of the system into a WriteError that names the path."""
     if '\0' in path:
         raise WriteError(path, 'a path cannot contain NUL')
     try:

@@ -1,9 +1,5 @@
 """Names, defaults, limits and checks of the options that several functions share.
 
-Text is checked by the rules for fields of files. Spaces and tabs separate words; in a CSV field,
-line ends (LF or CR LF) do, too. Every other character belongs to a word, even vertical tab, form
-feed, no-break space and line separator.
-
 This module does not import numpy, as the command lists the choices in its help.
 """
 
@@ -11,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from numbers import Real
 from operator import index
 from typing import Any, Literal, TypeVar, get_args
@@ -20,8 +17,8 @@ from mediaeval_ap.errors import ParameterError, shown
 
 TEXT = 'non-empty text on one line, without spaces around it'  # describes `is_text` in errors
 BYTE_ORDER_MARK = '\ufeff'
-BETWEEN_WORDS = ' \t'
-BETWEEN_LABELS = f'(?:[{BETWEEN_WORDS}\n]|\r\n)+'
+BETWEEN_WORDS = ' \t'  # every other character belongs to a word, even a no-break space
+BETWEEN_LABELS = f'(?:[{BETWEEN_WORDS}\n]|\r\n)+'  # in a field of CSV
 POOL_DEPTH = 20  # first ranks of each run to judge
 TO_JUDGE = 100  # lines of a judging queue
 MAP_CUTOFF = 12  # of lists of labels, as in H&M Personalized Fashion Recommendations
@@ -121,7 +118,6 @@ def check_policy(name: str, policy: object, choices: tuple[Policy, ...]) -> Poli
 
 
 def check_without_relevant(policy: object) -> WithoutRelevant:
-    """Validate `queries_without_relevant`."""
     return check_policy('queries_without_relevant', policy, WITHOUT_RELEVANT)
 
 
@@ -169,13 +165,10 @@ def check_jobs(jobs: object) -> Any:
 
 def check_part(part: Any) -> tuple[int, int]:
     """Return a part (i, n), part i of n, as two integers; i is from 1 to n."""
-    try:
+    with suppress(TypeError, ValueError):
         i, n = map(_integer, part)
-    except (TypeError, ValueError):
-        i = None
-        n = None
-    if i is not None and n is not None and 0 < i <= n:
-        return i, n
+        if i is not None and n is not None and 0 < i <= n:
+            return i, n
     raise ParameterError(f'found {shown(part)}, expected (i, n), with i from 1 to n', 'part')
 
 

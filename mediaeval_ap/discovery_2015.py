@@ -93,8 +93,7 @@ class PersonDiscovery2015:
     ratio : float
         The similarity, from 0 to 1, above which a name is close enough to a query.
     queries_without_relevant : {'count', 'skip'}
-        The treatment of given queries without a relevant shot: ``'count'`` gives each an AP of 1
-        and counts it as correct, ``'skip'`` leaves all of them out before scoring.
+        Given queries without a relevant shot have an AP of 1 and count as correct, or are left out.
 
     Raises
     ------
@@ -103,11 +102,8 @@ class PersonDiscovery2015:
 
     Notes
     -----
-    The ratio is `Levenshtein.ratio`: the share of the characters of both names that stay when the
-    fewest possible are deleted and inserted. Ties, which the published scripts leave open, go to
-    the first name by code points, and to shots in the order of video and shot.
-
-    Source: MediaEval 2015, Multimodal Person Discovery in Broadcast TV.
+    The ratio is `Levenshtein.ratio`. Ties, which the published scripts leave open, go to the first
+    name by code points, and to shots in the order of video and shot.
 
     Examples
     --------
@@ -175,23 +171,21 @@ class PersonDiscovery2015:
             A row for each name: ``person_name video_id shot_id source``; needs
             `evidence_reference`.
         queries : str (a path), path-like, file object, DataFrame or iterable of str, optional
-            The names to ask for; by default all names of the reference that do not begin with
-            ``?``.
+            By default all names of the reference that do not begin with ``?``.
         name : str, optional
             As in `AveragePrecision.evaluate`.
 
         Returns
         -------
         Evaluation2015
-            AP and correctness of each query, and their means. A name without evidence is wrong; a
-            query that has neither a name nor a relevant shot counts as correct.
+            A name without evidence is wrong; a query that has neither a name nor a relevant shot
+            counts as correct.
 
         Raises
         ------
         ReadError, FormatError, ParameterError
             When a table cannot be read, or has an unknown shot or source; when evidence repeats a
-            name; when only one of `evidence` and `evidence_reference` is given, or there is no
-            query.
+            name, or is given without its reference; when there is no query.
 
         Warns
         -----
@@ -330,7 +324,6 @@ class PersonDiscovery2015:
         return np.where(has_no_name, evaluation.n_relevant == 0, is_confirmed)
 
     def _read_evidence(self, table: Table) -> Iterator[Evidence]:
-        """Return the evidence of each row."""
         sources = table.texts('source')
         for row, source in enumerate(sources):
             if source not in MATCHING_SOURCES:

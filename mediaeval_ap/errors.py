@@ -113,18 +113,13 @@ class FormatError(Error, ValueError):
 
     Parameters
     ----------
-    source : str
-        Name of the input.
-    place : str
-        ``'line 12'``, ``'row 3'``, or empty for the input as a whole.
-    field : str
-        The wrong field; empty for the whole line.
+    source, place, field : str
+        The name of the input; ``'line 12'``, ``'row 3'``, or empty for the input as a whole; the
+        wrong field, or empty for the whole line.
     found, expected : str
         The actual content, and a description of the right content.
-    further : int
-        Number of further wrong lines (or rows) of the input.
-    remedy : str
-        Advice, if the cause is certain.
+    further, remedy : int, str
+        The number of further wrong lines (or rows); advice, if the cause is certain.
     """
 
     def __init__(
@@ -168,7 +163,6 @@ class FormatError(Error, ValueError):
         Returns
         -------
         FormatError
-            The same error with both remedies.
         """
         remedies = '; '.join(filter(None, [self.remedy, remedy]))
         content = self.field, self.found, self.expected
@@ -208,12 +202,9 @@ class Note(str):
 
     Parameters
     ----------
-    says : str
-        The sentence after its subject.
-    number, of : int
-        The number of units that the sentence is about, and of all units.
-    unit : str
-        The unit, in the plural.
+    says, number, of, unit : str, int, int, str
+        The sentence after its subject; the number of units that it is about, and of all units;
+        their noun, in the plural.
 
     Examples
     --------
@@ -251,12 +242,8 @@ class DataWarning(UserWarning):
     ----------
     kind : str
         A key of `KINDS`, whose value explains the warning and gives a remedy.
-    about : str
-        The name of the input, or empty.
-    note : str
-        The finding.
-    more : str
-        Remedies or examples, appended to the note.
+    about, note, more : str
+        The name of the input, or empty; the finding; remedies or examples after it.
     """
 
     def __init__(self, kind: str, about: str, note: str, more: str = '') -> None:

@@ -56,21 +56,16 @@ class CampaignReport(Paged):
     Parameters
     ----------
     comparison : Comparison
-        The comparison of the runs.
-    diagnoses : dict of str to Diagnosis
-        The diagnosis of each run.
-    evaluations : dict of str to Evaluation
-        The evaluation of each run, by its name.
+    diagnoses, evaluations : dict of str to Diagnosis, dict of str to Evaluation
+        Those of each run, by its name.
     rankings : dict
         For each run, the first hypotheses of each query (at most ten) and the ranks of its hits,
         as indices of lists of names, shots and videos.
     alternatives : dict of str to Alternatives
-        The mean of each run at the last cutoff if each shot counted ``once``, and the ``least`` and
-        ``greatest`` over all orders of ties.
+        The mean of each run if each shot counted ``once``, and the bounds over orders of ties.
     losses : dict
         For each run and metric, the mean of each part of the loss.
     warnings : tuple of DataWarning
-        The warnings about the data.
     teams : dict of str to str
         The team of each run; by default its name up to the first ``_``.
     pool : Pool, optional
@@ -117,14 +112,7 @@ class CampaignReport(Paged):
         Returns
         -------
         dict
-            ``schema``, ``version``, ``kind``, ``title``, ``lead``, ``runs`` (best first),
-            ``teams`` (of each run), ``metrics``, ``queries``, ``n_relevant``, ``values`` (of each
-            metric, run and query), ``comparison``, ``loss`` (the mean parts of each run, at ``k``
-            and at each metric), ``confused``, ``rankings`` (the first rows of each, and the ranks
-            of hits), ``alternatives``, ``remarks`` (each note or warning once, with its runs),
-            ``warnings`` and ``manifest``; with judgements, ``judged`` (Judged@k of each run) and
-            ``pool`` (as in `Pool.to_dict`); ``missing`` (the error of each run that was left out),
-            if there is one.
+            As the schema of reports has it.
         """
         comparison = self._comparison_dict
         judged = {'judged': self._judged} if self._judged else {}
@@ -367,9 +355,7 @@ class CampaignPlot(ComparisonPlot):
         self._teams = [report.teams[run] for run in self._runs]
 
     def loss(self, metric: str | None = None) -> altair.LayerChart:
-        """Draw the parts of the loss of each run.
-
-        Parts that are 0 for all runs are left out.
+        """Draw the parts of the loss of each run that are not 0 for all runs.
 
         Parameters
         ----------
@@ -386,9 +372,7 @@ class CampaignPlot(ComparisonPlot):
         return chart
 
     def precision_recall(self, query: str | None = None) -> altair.LayerChart:
-        """Draw precision against recall at each relevant shot that a run returned for a query.
-
-        Recall counts each shot once.
+        """Draw precision against recall, which counts each shot once, at the hits of a query.
 
         Parameters
         ----------
@@ -414,10 +398,7 @@ class CampaignPlot(ComparisonPlot):
         return chart
 
     def confused(self, n: int = 20) -> altair.LayerChart:
-        """Draw the names of other people that were most often confused, over all runs.
-
-        Each of at most `n` bars is for a query, and a name that its shots were returned under.
-        """
+        """Draw the `n` names of other people that were most often confused, over all runs."""
         rows = [row for row in self._report._confused if row['kind'] == ANOTHER_PERSON]
         rows = rows[: check_cutoff(n, 'n')]
         chart: altair.LayerChart = self._figures.confused(

@@ -34,7 +34,6 @@ from mediaeval_ap.tables.values import EXACT_NUMBER, expected_number
 if TYPE_CHECKING:
     import pyarrow
 
-
 OWN_COLUMN = '; name a column of confidences by --columns confidence=…, in Python columns='
 LABEL_WITH_CONFIDENCE: Shape = {'id': 'id', 'label': 'landmarks'}
 GAP = Task(

@@ -1,7 +1,4 @@
-"""MAP at k and first-hit MAP, on the files of two challenges that predict lists of labels.
-
-They are H&M Personalized Fashion Recommendations, and Humpback Whale Identification.
-"""
+"""MAP at k and first-hit MAP, on the files of two challenges that predict lists of labels."""
 
 from __future__ import annotations
 
@@ -68,22 +65,19 @@ def evaluate_map(
     truth : str, path-like, file object, DataFrame or pyarrow table
         ``customer_id,prediction``: relevant labels separated by white space; or
         ``customer_id,article_id``: one in each row. Files are CSV, TSV (``.tsv``) or Parquet, and
-        may be compressed. In a frame, ``prediction`` may hold lists; ids and labels may be
-        integers, which are read as text.
+        may be compressed. In a frame, ``prediction`` may hold lists.
     predictions : like truth
         ``customer_id,prediction``: labels separated by white space, best first.
     k : int or iterable of int
         The cutoff, or several cutoffs, each with its own value and column.
     definition : str or Definition
-        Definition of average precision.
     columns : mapping of str to str or int, optional
         Other names of the column ``'id'``, and of ``'labels'`` (several labels in a field) or
         ``'label'`` (one in each row). In predictions with one label in each row, the rows of a user
-        are best first, or a column ``rank`` or ``score`` sorts them.
-        Integers are positions from 1, in files without a header. They hold for both files, unless
-        `truth_columns` is given.
+        are best first, or a column ``rank`` or ``score`` sorts them. Integers are positions from 1,
+        in files without a header.
     truth_columns : like columns, optional
-        The columns of the truth.
+        The columns of the truth; by default `columns` holds for both files.
     missing : {'error', 'zero', 'skip'}
         A user without a row in the predictions is an error, scored with an empty list, or left out.
     unknown : {'error', 'drop'}
@@ -100,18 +94,16 @@ def evaluate_map(
 
     Raises
     ------
-    ReadError, FormatError, ParameterError
+    ReadError, FormatError, ParameterError, UndefinedScoreError
         When a file cannot be read, a user is repeated, missing or unknown, or a parameter is not
-        valid.
-    UndefinedScoreError
-        When no user has a relevant label, or all users are left out.
+        valid; when no user has a relevant label, or all users are left out.
 
     Warns
     -----
     DataWarning, NoOverlapWarning
         When missing or unknown users are allowed and occur; no user, or no label, is in both files;
-        another character than white space separates the labels; the truth repeats labels, but the
-        definition counts them once; AP exceeds 1, as the definition counts repeated labels again.
+        another character than white space separates the labels; the truth repeats labels; AP
+        exceeds 1.
 
     Examples
     --------
@@ -134,13 +126,13 @@ def evaluate_map(
     ]
     first = metrics[0]
     n_relevant = values_by_metric[0][1]
-    n_labels = relevant.n_labels(users)
-    if n_repeated := n_labels - int(n_relevant.sum()):
+    labels = relevant.take(users).flatten()
+    if n_repeated := len(labels) - int(n_relevant.sum()):
         repeat = f'repeat another label of their user; {first.definition} counts them once'
-        note = Note(repeat, n_repeated, n_labels, 'labels')
+        note = Note(repeat, n_repeated, len(labels), 'labels')
         files.warnings.append(DataWarning('repeated-rows', files.truth_name, note))
     files.warn_of_other_labels(
-        relevant.take(users).flatten(),
+        labels,
         predicted.take(files.rows).flatten(),
         has_hits=any(ap[n_relevant > 0].any() for ap, _ in values_by_metric),
     )

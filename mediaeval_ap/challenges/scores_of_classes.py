@@ -1,8 +1,4 @@
-"""LRAP, lwlrap and macro AP, on files with a number for each sample and class.
-
-LRAP and lwlrap rank the classes of each sample: Freesound Audio Tagging 2019. Macro AP ranks the
-samples of each class: Emotion and Theme Recognition in Music.
-"""
+"""LRAP, lwlrap and macro AP, on files with a number for each sample and class."""
 
 from __future__ import annotations
 
@@ -78,18 +74,15 @@ def evaluate_lrap(
         The truth has ``fname,labels``: the labels of each sample, separated by commas. The scores
         have ``fname`` and one column of numbers for each class, under its name. The truth may also
         have such columns, of 0 and 1; or be an array of 0 and 1, with rows and columns in the order
-        of the scores. Two arrays have one shape, (n_samples, n_classes), and ids 0, 1, … for
-        samples and classes. An array may be a .npy file.
+        of the scores. These may be an array of the same shape. An array may be a .npy file.
     label_weighted : bool
         Take the mean over all labels (lwlrap) instead of over samples.
     columns : mapping of str to str or int, optional
         Other names of the column ``'id'``, and in the truth of ``'labels'`` (several labels in a
-        field, separated by commas) or ``'label'`` (one in each row, or nothing). They hold for both
-        files, unless `truth_columns` is given. Every other column of the scores is a class, except
-        columns that are left out with a warning: a truth of 0 and 1 lacks them; or, with a truth of
-        labels, they leave the range from 0 to 1, but no true class does.
-    truth_columns : like columns, optional
-        The columns of the truth; or their positions from 1, in a file without a header.
+        field, separated by commas) or ``'label'`` (one in each row, or nothing). Every other column
+        of the scores is a class, except columns that are left out with a warning: a truth of 0 and
+        1 lacks them; or, with a truth of labels, they leave the range from 0 to 1, but no true
+        class does.
     missing : {'error', 'zero', 'skip'}
         A sample without a row in the scores is an error, counts 0 (in lwlrap, each of its labels
         has precision 0), or is left out.
@@ -97,7 +90,7 @@ def evaluate_lrap(
         Keep a table of samples: ``id``, ``LRAP`` and ``n_labels``.
     per_class : bool
         Keep a table of classes instead: ``class``, ``precision``, ``weight`` and ``n_labels``.
-    unknown, progress, name
+    truth_columns, unknown, progress, name
         As for `evaluate_map`.
     queries_without_relevant : {'count', 'skip'}
         A sample without a label has an LRAP of 1 (in lwlrap, no weight), or is left out before
@@ -281,7 +274,6 @@ def evaluate_macro_ap(
 def _ap_of_classes(
     files: Files, labels: pyarrow.LargeListArray, classes: list[str], ties: Ties
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the AP and the number of positives of each class."""
     from pyarrow import compute
 
     class_of_label = labels.flatten().to_numpy()

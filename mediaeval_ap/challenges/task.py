@@ -55,13 +55,10 @@ _is_id_header = re.compile(
 
 @dataclass(frozen=True)
 class Task:
-    """The shapes of columns that a truth and predictions may have; each file has one of them.
+    """The shapes of columns that a truth and predictions may have; each file has one of them."""
 
-    If a shape has only an id, each further column holds the numbers of one class. A truth of this
-    shape has 0 and 1, and the same classes as the predictions. It may be an array of 0 and 1, with
-    rows and columns in the order of the predictions; these may be an array, too, without ids.
-    """
-
+    # If a shape has only an id, each further column holds the numbers of one class. A truth of this
+    # shape has 0 and 1, and the same classes as the predictions; either may be an array.
     truth: Sequence[Shape]
     predictions: Sequence[Shape]
 
@@ -86,8 +83,6 @@ class Task:
 
 
 class Layouts(NamedTuple):
-    """The layouts that a truth and predictions may have."""
-
     truth: list[RecordLayout]
     predictions: list[RecordLayout]
     as_options: dict[str, str]  # the columns that the user named, by parameter
@@ -324,10 +319,6 @@ class LabelsById:
         # The last list is empty: `take` returns it for position -1.
         self._lists = pyarrow.LargeListArray.from_arrays(np.append(offsets, offsets[-1]), labels)
 
-    def n_labels(self, positions: NDArray[np.int64]) -> int:
-        """Count the labels of the ids at these positions."""
-        return int(np.diff(self._lists.offsets)[positions].sum())
-
     def take(self, positions: NDArray[np.int64]) -> pyarrow.LargeListArray:
         """Return the lists of the ids at these positions, and an empty list for -1."""
         import pyarrow
@@ -382,7 +373,6 @@ def _zero_in(*arrays: pyarrow.Array) -> bool:
 
 
 def none_if_empty(texts: pyarrow.Array) -> pyarrow.Array:
-    """Replace empty texts by nulls."""
     import pyarrow
     from pyarrow import compute
 

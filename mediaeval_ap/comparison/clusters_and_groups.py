@@ -56,9 +56,7 @@ def videos_of_queries(
                 f'{shown(query)}, expected {n_relevant} as in the results; give the reference '
                 'that the runs were scored against, and its subset if they had one'
             )
-    return {
-        query: Counter((corpus, video) for corpus, video, _ in shots[query]) for query in queries
-    }
+    return {query: Counter(shot[:2] for shot in shots[query]) for query in queries}
 
 
 def largest(counts: Counter[CorpusOrVideo]) -> CorpusOrVideo | None:
@@ -83,8 +81,6 @@ def cluster_numbers(
 
 @dataclass(frozen=True)
 class GroupMean:
-    """The mean of a run over the queries of a group."""
-
     group: str
     n_queries: int
     metric: str
@@ -121,7 +117,6 @@ def members_of_groups(
 
 
 def group_means(runs: Runs, members: Mapping[str, NDArray[np.intp]]) -> list[GroupMean]:
-    """Return the mean of each run by metric and group of queries."""
     return [
         GroupMean(group, len(rows), metric, run=run, map=exact_mean(row[rows]))
         for group, rows in members.items()

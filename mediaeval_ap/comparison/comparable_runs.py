@@ -114,11 +114,9 @@ class Runs:
         )
 
     def n_seeds(self, name: str) -> int:
-        """Return the number of seeds of a run."""
         return self.values_by_seed[name].shape[1] if name in self.values_by_seed else 1
 
     def means(self) -> dict[str, list[float]]:
-        """Return the mean of each run by metric."""
         if self.no_mean:
             return {self.metrics[0]: list(self.whole_values)}
         rows = zip(self.metrics, self.values, strict=True)

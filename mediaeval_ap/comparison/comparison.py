@@ -41,9 +41,9 @@ from mediaeval_ap.comparison.comparison_tables import (
     requested_tables_on_page,
 )
 from mediaeval_ap.comparison.gate import Decisions
+from mediaeval_ap.comparison.leaderboard import tests_of
 from mediaeval_ap.comparison.score_files import TableOptions
 from mediaeval_ap.comparison.score_tables import NO_LOSSES, read_scores, tables_in
-from mediaeval_ap.comparison.testing import tests_of
 from mediaeval_ap.comparison.units import Units
 from mediaeval_ap.errors import (
     DataWarning,
@@ -111,28 +111,23 @@ def compare(
     ----------
     results : iterable of Evaluation, Evaluation2015 or Score, or mapping from str to these
         Results of one kind, with the same queries, definition and reference. The keys of a mapping
-        name the runs; a key ``(name, seed)`` names one of several seeds of a run. One run has
-        intervals, but no pairs. For scores at several cutoffs, give a run a list of results, or
-        several results with its name. Score tables may be given instead: a path or a frame, several
-        of them, or a mapping. Their items count as queries, and their systems as runs; the columns
-        are ``item,system,value``, ``item,value``, or ``item`` and one for each system, and
-        optionally ``cluster`` and ``seed``. Values by topic and measure are read as trec_eval,
-        ir_measures, PyTerrier and pytrec_eval give them.
+        name the runs; a key ``(name, seed)`` names one of several seeds of a run. Several results
+        of one run are its scores at several cutoffs. Or score tables (``docs/scores.md``): a path
+        or a frame, several of them, or a mapping. Their items count as queries, and their systems
+        as runs; the columns are ``item,system,value``, ``item,value``, or ``item`` and one for each
+        system, and optionally ``cluster`` and ``seed``.
     *more_results : like the items of results
         Further runs: ``compare(a, b)`` is ``compare([a, b])``.
     baseline : str, optional
         The run to compare all others with on the leaderboard.
     correction : {'holm', 'bh'}
-        The correction of p: Holm, or Benjamini and Hochberg (false discovery rate). Each metric has
-        two families: all pairs, for letters and intervals of ranks, and all pairs with the
-        baseline. Claims are about the metric that comes first, the first measure, or else the last
-        cutoff; the others are exploratory.
+        The correction of p: Holm, or Benjamini and Hochberg. Each metric has two families: all
+        pairs, for letters and ranks, and all pairs with the baseline. Claims are about the first
+        metric alone (the first measure, or else the last cutoff).
     level : float
-        Level of confidence of the intervals, between 0 and 1. Runs share a letter (compact letter
-        display) if their corrected p is above 1 - level.
+        Level of the intervals; runs share a letter if their corrected p is above 1 - level.
     cluster : {'video', 'none'}, optional
-        The units of the tests: all queries of a video together, or single queries. The video of a
-        query is the one with most of its relevant shots (of several, the first). By default the
+        The units of the tests: all queries of a video together, or single queries. By default the
         clusters of a score table; else videos, if the reference is known and there are 50 or more.
     by : {'corpus', 'relevant'} or str, path-like or DataFrame, optional
         Add means and differences by corpus, by the number of relevant shots, or by the groups of a
@@ -148,11 +143,9 @@ def compare(
     fail_if_worse, require_not_worse : float, optional
         A limit: each run gets a verdict by the interval of its difference to the baseline. It is
         worse if all of it is below minus the limit; not worse if all of it is above, or no query
-        differs; else undecided. An undecided run fails `require_not_worse` alone. If lower is
-        better, it is worse if all of it is above the limit.
+        differs; else undecided, which fails `require_not_worse` alone.
     require_better : bool
-        Give each run a verdict: it is not better unless all of that interval is above 0; below 0,
-        if lower is better.
+        Give each run a verdict: it is not better unless all of that interval is above 0.
     macro : str, optional
         A column of score tables: each of its groups, such as datasets, counts the same.
     columns : mapping of str to str, optional
@@ -161,11 +154,9 @@ def compare(
     systems : sequence of str, optional
         The systems of score tables to compare. By default all columns of a wide table.
     measures : sequence of str, optional
-        The metrics of score tables by topic and measure, such as ``'map'``: first the one that
-        claims are about. By default all but counts (``num_ret``), in the order of the table.
+        The metrics of tables by topic and measure, such as ``'map'``; by default all but counts.
     missing : {'error', 'zero', 'skip'}
-        If some system lacks an item of a score table, raise an error, count the item as 0, or
-        leave it out.
+        An item of a score table that some system lacks is an error, counts as 0, or is left out.
     range : pair of float, optional
         The least and the largest possible value of score tables; by default 0 and 1 if all values
         are within, else not known.
@@ -178,7 +169,6 @@ def compare(
     Returns
     -------
     Comparison
-        Leaderboard, pairs, agreement of orders, means and differences by group.
 
     Raises
     ------
@@ -194,14 +184,11 @@ def compare(
 
     Notes
     -----
-    p is of paired sign flips, two-sided; all patterns are counted (Pagano and Tritchler, 1983;
-    Streitberg and Röhmel, 1986). Means have expanded ABC intervals (DiCiccio and Efron, 1992;
-    Hesterberg, 2015), and differences Student's t with two more differences, which holds 0 if, and
-    only if, p before its correction is above 1 - level. With several seeds, p and interval are
-    Student's t over queries and seeds (Satterthwaite, 1946). ``docs/statistics.md`` has the
-    formulas. With clusters, p and intervals are over clusters, but wins, ties, losses and dz over
-    queries. Fewer than 5 queries, or clusters, have no interval. The order of runs and queries
-    changes nothing. lwlrap is a mean over labels: a query is a cluster of its labels.
+    p is of paired sign flips, two-sided, all patterns counted. Means have expanded ABC intervals,
+    and differences Student's t with two more differences, which holds 0 if, and only if, p before
+    its correction is above 1 - level. ``docs/statistics.md`` has formulas and sources. With
+    clusters, p and intervals are over clusters, but wins, ties, losses and dz over queries. Fewer
+    than 5 queries, or clusters, have no interval. The order of runs and queries changes nothing.
 
     Examples
     --------
@@ -308,21 +295,16 @@ class Comparison(ComparisonData, Described, Paged):
 
     Parameters
     ----------
-    runs : list of str
-        The runs, best first by the first metric.
-    metrics : list of str
-        The metrics, such as ``'MAP@10'``: first the one that claims are about (the first measure,
-        or else the last cutoff), then the others in the order of the cutoffs and measures.
-    queries : list of str
-        The queries, sorted.
+    runs, metrics, queries : list of str
+        The runs, best first by the first metric; the metrics, such as ``'MAP@10'``, first the one
+        that claims are about; the queries, sorted.
     values : mapping of str to ndarray of float64, shape (n_runs, n_queries)
         The values of each metric; empty for lwlrap, which is a mean over labels.
     leaderboard : list of Standing
         An entry for each metric and run: metrics in their order, and the runs of each best first.
-    pairs : list of Pair
-        An entry for each metric and pair of runs, the better run first.
-    orders : list of Agreement
-        Kendall's tau-b between the orders that metrics, or definitions, give.
+    pairs, orders : list of Pair, list of Agreement
+        An entry for each metric and pair of runs, the better run first; Kendall's tau-b between the
+        orders that metrics, or definitions, give.
     groups_by, group_pairs : list of GroupMean, list of Pair
         Means over groups of queries, and pairs by the first metric (with a baseline, only those
         with it), if requested.
@@ -331,18 +313,13 @@ class Comparison(ComparisonData, Described, Paged):
     counts : mapping of str to int
         ``runs``, ``queries``, ``units`` (queries, or clusters of them), and where they apply
         ``queries_without_relevant``, ``seeds`` (the most of a run) and ``groups`` (of `macro`).
-    notes : list of str
-        Sentences that explain the tables.
+    notes, warnings : list of str, sequence of DataWarning
+        Sentences that explain the tables; warnings about the data, which are not part of `to_dict`.
     sources, inputs : mapping of str to Provenance
-        The provenance of each run, and of the inputs that all runs share, such as the
-        ``reference``.
-    warnings : sequence of DataWarning
-        Warnings about the data; not part of `to_dict`.
-    power, verdicts : list of Power, list of Verdict
+        The provenance of each run, and of the inputs that all runs share.
+    power, verdicts, gate : list of Power, list of Verdict, Gate or None
         For each pair, the queries that would show the requested difference; for each run the
-        verdict against the baseline: by the first metric, if requested.
-    gate : Gate, optional
-        The outcome of all verdicts, and the sentence that says it.
+        verdict against the baseline; the outcome of all verdicts, and the sentence that says it.
 
     Examples
     --------
@@ -373,7 +350,6 @@ class Comparison(ComparisonData, Described, Paged):
         Returns
         -------
         str
-            One or two sentences.
         """
         return ' '.join(procedure_of(self))
 
@@ -413,11 +389,7 @@ class Comparison(ComparisonData, Described, Paged):
         Returns
         -------
         dict
-            ``schema``, ``version``, ``kind``, ``runs``, ``metrics``, ``leaderboard``, ``pairs``,
-            ``orders``, ``by``, ``by_pairs``, ``power``, ``verdicts``, ``gate`` (if requested),
-            ``notes``, and ``manifest``: ``version``, ``definition``, ``parameters``, ``counts``,
-            ``inputs`` (name, SHA-256).
-            Each None has its reason beside it; in the manifest, None means not given.
+            As the schema of comparisons has it; each None has its reason beside it.
         """
         parameters = dict(self.parameters)
         definition = parameters.pop('definition')
@@ -448,7 +420,6 @@ class Comparison(ComparisonData, Described, Paged):
         Parameters
         ----------
         table : {'leaderboard', 'pairs', 'orders', 'by', 'by_pairs', 'power', 'verdicts'}
-            The table.
 
         Returns
         -------
@@ -473,7 +444,6 @@ class Comparison(ComparisonData, Described, Paged):
         Returns
         -------
         Document
-            Blocks for people and for papers, an object for JSON, and a table for programs.
         """
         return Document(
             lambda: blocks_for_people(self, self._headline, pairs),

@@ -44,12 +44,9 @@ class Paged(ABC):
     ) -> str | None:
         """Return one self-contained page, or write it to a file and return None.
 
-        Equal inputs give equal bytes. The page loads nothing from other sites.
-
         Parameters
         ----------
         path : str or path-like, optional
-            The file to write: whole or not at all.
         title : str, optional
             The title; by default the number of runs, and the data on which they were compared.
         intro : str
@@ -77,7 +74,6 @@ class Paged(ABC):
             links=check_links(links or {}),
             data=data,
             bundle=javascript_bundle(),
-            scripts=('campaign.js',),
             **context,
         )
         return return_or_write(text, path)
@@ -352,12 +348,10 @@ def bounds_of(interval: JsonObject, comma: str = ', ') -> str:
 
 
 def be(names: Collection[str]) -> str:
-    """Return the verb for one name, or for several."""
     return 'is' if len(names) == 1 else 'are'
 
 
 def percent(share: float) -> str:
-    """Format a share as a percentage."""
     return f'{100 * share:g} %'
 
 

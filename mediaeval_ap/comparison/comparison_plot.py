@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 
 class ComparisonPlot(Plot):
-    """Figures of a comparison; `Comparison.plot` makes it.
-
-    Each figure is an Altair chart: a notebook shows it, and its ``save`` writes it. A
-    `ParameterError` is raised for an unknown run or metric, and for a figure that the data do not
-    allow.
+    """Figures of a comparison, as Altair charts; `Comparison.plot` makes it.
 
     Examples
     --------

@@ -19,8 +19,6 @@ LIMITS = ('fail_if_worse', 'require_not_worse')
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The checked settings of a comparison."""
-
     baseline: str | None
     correction: choices.Correction
     level: float
@@ -35,7 +33,6 @@ class Settings:
 
     @property
     def is_gate(self) -> bool:
-        """True if runs get a verdict."""
         return limit_of(vars(self)) is not None or self.require_better
 
 
@@ -105,5 +102,4 @@ def names_of_units(parameters: Mapping[str, Any], metric: str) -> tuple[str, str
 
 
 def units_phrase(settings: Settings, n_units: int, metric: str) -> str:
-    """Return a number of units with their noun."""
     return with_noun(n_units, *names_of_units(vars(settings), metric))

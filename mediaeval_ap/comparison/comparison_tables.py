@@ -44,6 +44,7 @@ LABEL = 'tab:comparison'
 DAGGER = '†'
 MOST_RUNS = 5  # pairs of more runs are shown only on request
 MOST_COLUMNS = 4  # that fit into one column of a paper, if only one has names
+Compared = tuple[Sequence[Any], Standing | Pair, DifferenceInterval | None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -254,15 +255,14 @@ def _board(comparison: ComparisonData) -> Grid:
     baseline = comparison.parameters['baseline']
     alpha = alpha_of(comparison.parameters['level'])
 
-    def mark_of(standing: Standing) -> str:
-        if baseline is None:
-            return standing.group if comparison.pairs else ''
-        is_different = standing.p_adjusted is not None and standing.p_adjusted <= alpha
-        return DAGGER if is_different else ''
-
     def cell_of(standing: Standing) -> Marked:
+        mark = ''
+        if baseline is None and comparison.pairs:
+            mark = standing.group
+        elif standing.p_adjusted is not None and standing.p_adjusted <= alpha:
+            mark = DAGGER
         detail = '' if standing.exploratory else _bounds(standing.interval)
-        return Marked(standing.map, standing.rank == 1, mark_of(standing), detail)
+        return Marked(standing.map, standing.rank == 1, mark, detail)
 
     grid = _grid_of_runs(comparison, cell_of)
     standings = [row for row in comparison.leaderboard if not row.exploratory]  # best first, too
@@ -279,7 +279,6 @@ def _board(comparison: ComparisonData) -> Grid:
 
 
 def _grid_of_runs(comparison: ComparisonData, cell_of: Callable[[Standing], Any]) -> Grid:
-    """Return a row for each run, and a column for each metric."""
     cells = {(row.metric, row.run): cell_of(row) for row in comparison.leaderboard}
     metrics = comparison.metrics
     rows = [[run, *(cells[metric, run] for metric in metrics)] for run in comparison.runs]
@@ -333,9 +332,6 @@ def _differences_of_pairs(
         note = '; '.join([*notes, *_notes_on_pairs(comparison, rows)])
         grid = _grid_of_differences(comparison, ['first', 'second'], rows)
         yield TitledTable(f'pairs-{number}', f'{metric}: differences of pairs', note, grid)
-
-
-Compared = tuple[Sequence[Any], Standing | Pair, DifferenceInterval | None]
 
 
 def _notes_on_pairs(comparison: ComparisonData, rows: Iterable[Compared]) -> Iterator[str]:

@@ -25,8 +25,8 @@ from mediaeval_ap.comparison.intervals import (
     size_of_more_units,
     units_to_decide,
 )
+from mediaeval_ap.comparison.leaderboard import TestedRuns
 from mediaeval_ap.comparison.pair_tests import Pair, largest_difference
-from mediaeval_ap.comparison.testing import TestedRuns
 from mediaeval_ap.errors import ParameterError, printable
 from mediaeval_ap.render.formats import short
 
@@ -60,8 +60,6 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Gate:
-    """The outcome of all verdicts, and the sentence that says it."""
-
     outcome: Outcome
     words: str
 
@@ -118,7 +116,6 @@ class Decisions:
         return self._runs.sign * pair.interval.side_of(bound)
 
     def _rows(self, pair: Pair) -> list[int]:
-        """Return the rows of the two runs of a pair."""
         return [self._runs.names.index(name) for name in (pair.a, pair.b)]
 
     def _differs(self, pair: Pair) -> bool:

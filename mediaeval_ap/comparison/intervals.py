@@ -76,12 +76,7 @@ def mean_interval(
     seeds: Sequence[Spread] = (),
     n_effective: float | None = None,
 ) -> Interval:
-    """Return the interval of a mean by Hesterberg's expanded ABC, cut at the bounds, if any.
-
-    The ABC of DiCiccio and Efron (1992) corrects for skewness as BCa does. Hesterberg (2015) uses
-    quantiles of t, and a larger standard error for few units. The spread between seeds adds to its
-    variance.
-    """
+    """Return the interval of a mean by Hesterberg's expanded ABC, cut at the bounds, if any."""
     n_units = len(sums)
     total = _sum(sizes)
     mean = _sum(sums) / total
@@ -116,13 +111,10 @@ def mean_interval(
 
 
 def size_of_more_units(sums: Floats, sizes: Floats, width: float | None = None) -> float:
-    """Return the root mean square m of the differences that are not 0.
-
-    Where fewer than five are large, they do not tell how large others may be: then m is `width`,
-    the largest possible difference, or the largest observed one if that is larger.
-    """
+    """Return the root mean square of differences that are not 0, or `width` if few are large."""
     amounts = np.abs(sums / sizes)
     largest = float(amounts.max())
+    # Fewer than five large ones do not tell how large others may be.
     if width is not None and np.count_nonzero(amounts > LARGE * largest) < FEWEST:
         return max(width, largest)
     return math.sqrt(_sum(amounts * amounts) / np.count_nonzero(amounts))
@@ -135,13 +127,10 @@ def spreads_of_difference(
     seeds: Sequence[Spread] = (),
     n_effective: float | None = None,
 ) -> list[Spread]:
-    """Return the spreads of a mean difference over units; its interval has the longest one.
-
-    One is Student's own, one has two more units, of differences +m and -m, so that a few equal
-    differences do not look certain. With spreads between seeds, there is one for all.
-    """
+    """Return the spreads of a mean difference over units; its interval has the longest one."""
     size = float(sizes.mean())
     own = _variance_of_ratio(sums, sizes)
+    # Two more units, of differences +m and -m, so that a few equal ones do not look certain.
     more_sums = np.append(sums, [m * size, -m * size])
     extended = _variance_of_ratio(more_sums, np.append(sizes, [size, size]))
     return _joined(n_effective or len(sums), own, extended, seeds)
@@ -164,10 +153,7 @@ def _joined(n_units: float, own: float, extended: float, seeds: Sequence[Spread]
 def difference_interval(
     difference: float, spreads: Sequence[Spread], level: float, p: float, limit: float | None
 ) -> DifferenceInterval:
-    """Return Student's interval of a difference, within a limit, if it is known; p decides about 0.
-
-    The test inverted would do the same, as p falls on both sides of the difference.
-    """
+    """Return Student's interval of a difference, within a limit, if known; p decides about 0."""
     half = max(spread.half(level) for spread in spreads)
     low = difference - half
     high = difference + half

@@ -1,19 +1,23 @@
-"""The leaderboard of a metric: means, intervals, ranks and letters of runs."""
+"""All tests of a comparison, and the leaderboard of each metric: means, ranks and letters."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import alpha_of
+from mediaeval_ap.comparison.comparable_runs import Runs
+from mediaeval_ap.comparison.comparison_settings import Settings
 from mediaeval_ap.comparison.intervals import DifferenceInterval, Interval, mean_interval
-from mediaeval_ap.comparison.pair_tests import Pair, PairTests, range_of_values
+from mediaeval_ap.comparison.pair_tests import Pair, PairTests, range_of_values, with_corrected_p
 from mediaeval_ap.comparison.ranks_and_letters import group_letters, rank_intervals
+from mediaeval_ap.comparison.units import Units
+from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.rounding import competition_ranks, exact_mean
 
 # The fields that a standing takes from the pair of its run and the baseline.
@@ -22,8 +26,6 @@ PAIR_FIELDS = ('difference', 'p', 'p_adjusted', 'wins', 'ties', 'losses', 'dz', 
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """A run on the leaderboard of a metric."""
-
     metric: str
     exploratory: bool
     run: str
@@ -68,7 +70,7 @@ def leaderboard_of(
     letters = group_letters(is_better | is_better.T)
     scores = {run: runs.sign * mean for run, mean in enumerate(means)}
     ranks = competition_ranks(scores, tests.units.roundings)
-    fields_by_run = {pair.a: _fields_of_pair(pair) for pair in against_baseline}
+    pair_of = {pair.a: pair for pair in against_baseline}
     floor = runs.floor.get(tests.metric)
     floor_reason = ''
     if floor is None:
@@ -76,10 +78,13 @@ def leaderboard_of(
     standings = []
     for run, rank_interval, group in zip(best_first, rank_ranges, letters, strict=True):
         name = runs.names[run]
-        fields = fields_by_run.get(name, {'reason': 'no baseline'})
+        fields: dict[str, Any] = {'reason': 'no baseline'}
         if name == tests.settings.baseline:
             fields = {'reason': 'the baseline itself'}
-        mean, n_queries, why_no_mean = _mean_without_floor(tests.values[run], runs.n_relevant)
+        elif pair := pair_of.get(name):
+            fields = {field: getattr(pair, field) for field in PAIR_FIELDS}
+            fields['difference_interval'] = pair.interval
+        mean, n_queries, why_no_mean = _mean_without_floor(tests, run)
         standings.append(
             Standing(
                 metric=tests.metric,
@@ -97,15 +102,10 @@ def leaderboard_of(
                 floor_reason=floor_reason,
                 map_without_floor=mean,
                 n_queries_without_floor=n_queries,
-                map_without_floor_reason=runs.no_mean or why_no_mean,
+                map_without_floor_reason=why_no_mean,
             )
         )
     return standings
-
-
-def _fields_of_pair(pair: Pair) -> dict[str, Any]:
-    fields = {name: getattr(pair, name) for name in PAIR_FIELDS}
-    return {**fields, 'difference_interval': pair.interval}
 
 
 def _interval_of_mean(tests: PairTests, run: int) -> Interval:
@@ -126,13 +126,84 @@ def _interval_of_mean(tests: PairTests, run: int) -> Interval:
     )
 
 
-def _mean_without_floor(
-    values: Floats, n_relevant: NDArray[np.int64] | None
-) -> tuple[float | None, int, str]:
+def _mean_without_floor(tests: PairTests, run: int) -> tuple[float | None, int, str]:
     """Return the mean over queries with a relevant shot, and their number, or why there is none."""
+    n_relevant = tests.runs.n_relevant
     if n_relevant is None:
-        return None, 0, 'numbers of relevant items are not known'
-    with_relevant = values[n_relevant > 0]
+        return None, 0, tests.runs.no_mean or 'numbers of relevant items are not known'
+    with_relevant = tests.values[run][n_relevant > 0]
     if not len(with_relevant):
         return None, 0, 'no query has a relevant shot'
     return exact_mean(with_relevant), len(with_relevant), ''
+
+
+class TestedRuns(NamedTuple):
+    leaderboard: list[Standing]  # of each metric
+    pairs: list[Pair]  # of each metric
+    # By the first metric:
+    best_first: list[int]  # the numbers of the runs
+    against_baseline: list[Pair]
+    group_pairs: list[Pair]
+    units: Units
+
+
+def tests_of(
+    settings: Settings,
+    runs: Runs,
+    clusters: NDArray[np.intp],
+    members: Mapping[str, NDArray[np.intp]],
+) -> TestedRuns:
+    """Test and rank the runs by each metric, and by the first one over the members of groups."""
+    means_by_metric = [*runs.means().values()]
+    orders = [
+        np.argsort([-runs.sign * mean for mean in means], kind='stable').tolist()
+        for means in means_by_metric
+    ]
+    all_tests = [PairTests.of(settings, runs, number, clusters) for number in range(len(orders))]
+    n_pairs = len(runs.names) * (len(runs.names) - 1) // 2
+    progress = tracked(range(len(orders) * n_pairs), 'tests', ' pairs')
+    leaderboard = []
+    all_pairs = []
+    all_against_baseline = []
+    for tests, means, best_first in zip(all_tests, means_by_metric, orders, strict=True):
+        pairs = tests.test(combinations(best_first, 2), progress)  # the better one first
+        against = tests.test(_pairs_with_baseline(tests, best_first), progress)
+        leaderboard += leaderboard_of(tests, means, best_first, pairs, against_baseline=against)
+        all_pairs += pairs
+        all_against_baseline.append(against)
+    return TestedRuns(
+        leaderboard,
+        all_pairs,
+        best_first=orders[0],
+        against_baseline=all_against_baseline[0],
+        group_pairs=_test_groups(all_tests[0], clusters, members, orders[0]),
+        units=all_tests[0].units,
+    )
+
+
+def _pairs_with_baseline(tests: PairTests, best_first: Sequence[int]) -> list[tuple[int, int]]:
+    """Return each other run with the baseline; nothing without one."""
+    if tests.settings.baseline is None:
+        return []
+    baseline = tests.runs.names.index(tests.settings.baseline)
+    return [(run, baseline) for run in best_first if run != baseline]
+
+
+def _test_groups(
+    tests: PairTests,
+    clusters: NDArray[np.intp],
+    members: Mapping[str, NDArray[np.intp]],
+    best_first: Sequence[int],
+) -> list[Pair]:
+    """Test pairs by the first metric in each group, and correct p over the groups of a pair."""
+    settings = tests.settings
+    pairs_of_runs = _pairs_with_baseline(tests, best_first) or [*combinations(best_first, 2)]
+    pairs_by_group = []
+    for group, rows in members.items():
+        tests_on_group = PairTests.of(settings, tests.runs.on_queries(rows), 0, clusters[rows])
+        pairs = tests_on_group.test(pairs_of_runs, progress=iter(()))
+        pairs_by_group.append([replace(pair, group=group) for pair in pairs])
+    group_pairs: list[Pair] = []
+    for of_pair in zip(*pairs_by_group, strict=True):
+        group_pairs += with_corrected_p(of_pair, settings.correction)
+    return group_pairs

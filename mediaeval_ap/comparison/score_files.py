@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,18 +17,8 @@ from mediaeval_ap.choices import turned_round
 from mediaeval_ap.errors import FormatError, ParameterError, abridged, shown
 from mediaeval_ap.results.own_tables import OwnLayout, without_means
 from mediaeval_ap.results.run_names import name_with_seed, run_names
+from mediaeval_ap.tables import first_look
 from mediaeval_ap.tables.columnar import read_columns
-from mediaeval_ap.tables.first_look import (
-    TOPIC_COLUMNS,
-    are_measures,
-    columns_of,
-    first_object,
-    holds_measures_by_topic,
-    is_json,
-    is_measure_header,
-    is_trec_eval,
-    separator_by_suffix,
-)
 from mediaeval_ap.tables.layouts import NA, RecordLayout, choose_layout, column_at
 from mediaeval_ap.tables.reading import InputKind, TableInput
 from mediaeval_ap.tables.records import Records, from_csv, from_table, read_records
@@ -56,8 +47,6 @@ NamedTables = list[tuple[str, str, Any]]  # the given name and seed, or '', and 
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """The options of `compare` about score tables."""
-
     columns: Mapping[str, str] | None = None
     missing: str = 'error'
     range: tuple[float, float] | None = None
@@ -70,7 +59,7 @@ class TableOptions:
 
 def columns_of_json_lines(path: str) -> tuple[str, str]:
     """Return the columns of JSON lines, and an option that names them, for an error."""
-    names = [*(row := first_object(ByteSource.of(path)))]
+    names = [*(row := first_look.first_object(ByteSource.of(path)))]
     numbers = [name for name in names[1:] if isinstance(row[name], float | int)]
     example = f'item={next(iter(names), "…")},value={(numbers or ["…"])[-1]}'
     return f'JSON lines with the columns {abridged(names)}', f'their roles, as --columns {example}'
@@ -104,7 +93,7 @@ def score_layouts(names: Mapping[str, str], options: TableOptions) -> list[Recor
     layouts: list[RecordLayout] = []
     for texts, numbers, topic in (
         (('item', 'system'), ('value',), ''),
-        *((MEASURE_ROLES, ('value',), topic) for topic in TOPIC_COLUMNS),
+        *((MEASURE_ROLES, ('value',), topic) for topic in first_look.TOPIC_COLUMNS),
         (('item',), ('value',), ''),
         (('item',), (), ''),
     ):
@@ -166,7 +155,7 @@ def read_tables(tables: NamedTables, layouts: Sequence[RecordLayout]) -> list[Sc
 def _read_table(table: Any, name: str, layouts: Sequence[RecordLayout]) -> Records:
     """Read one table: CSV, Parquet, a frame, or JSON lines in a regular file."""
     origin = TableInput.of(table, name)
-    if origin.kind is InputKind.FRAME and is_measure_header(origin.value.columns):
+    if origin.kind is InputKind.FRAME and first_look.is_measure_header(origin.value.columns):
         origin = replace(origin, value=origin.value.astype({'measure': str}))  # of ir_measures
     try:
         records = _read_by_shape(origin, layouts)
@@ -190,7 +179,7 @@ def _check_columns_of(records: Records, *, has_systems: bool) -> None:
     """Raise FormatError if items are row numbers, systems are measures, or one has no name."""
     numbers = records.layout.numbers
     is_own = isinstance(records.layout, OwnLayout)
-    if len(numbers) > 1 and are_measures(numbers) and not (has_systems or is_own):
+    if len(numbers) > 1 and first_look.are_measures(numbers) and not (has_systems or is_own):
         expected = f'systems: choose one by --columns value={numbers[0]}, or name them by --systems'
         raise records.source.error(f'measures {abridged(numbers)}', expected)
     records.refuse_empty('item')
@@ -211,15 +200,15 @@ def _read_by_shape(origin: TableInput, layouts: Sequence[RecordLayout]) -> Recor
         raise FormatError(
             origin.name, '', '', found='an array of JSON', expected='JSON lines, or CSV'
         )
-    if holds_measures_by_topic(start):
+    if first_look.holds_measures_by_topic(start):
         with origin.value.open() as stream:
             content = read_all(stream, origin.name)
         topics = parsed_json(content, origin.name, 'measures by topic', nan=True)
         records = read_records(with_frame_of_topics(topics), layouts)
         return replace(records, source=origin.value.provenance())
-    if is_json(start):
+    if first_look.is_json(start):
         return _read_json_lines(origin.value, layouts)
-    if is_trec_eval(start):
+    if first_look.is_trec_eval(start):
         return _read_trec_eval(origin.value)
     return read_records(origin, layouts)
 
@@ -255,7 +244,7 @@ def with_frame_of_topics(table: Any) -> Any:
     import pandas
 
     rows = [(topic, *pair) for topic, values in table.items() for pair in values.items()]
-    return pandas.DataFrame(rows, columns=[TOPIC_COLUMNS[0], 'measure', 'value'])
+    return pandas.DataFrame(rows, columns=[first_look.TOPIC_COLUMNS[0], 'measure', 'value'])
 
 
 def _read_json_lines(source: ByteSource, layouts: Sequence[RecordLayout]) -> Records:
@@ -273,7 +262,7 @@ def _read_json_lines(source: ByteSource, layouts: Sequence[RecordLayout]) -> Rec
         kind, expected = 'large_string', 'text or an integer'
         cells = [row.get(name) for row in rows]
         if not is_text:
-            convert = _number_of_json
+            convert = partial(as_double, allow_boolean=True)
             kind, expected = 'float64', EXACT_NUMBER
             cells = [None if re.match(NA, str(cell)) else cell for cell in cells]
         values = [None if cell is None else convert(cell) for cell in cells]
@@ -293,12 +282,6 @@ def _id_of_json(cell: object) -> str | None:
     if is_text or type(cell) is int:
         return str(cell)
     return None
-
-
-def _number_of_json(cell: object) -> float | None:
-    if isinstance(cell, bool):
-        return float(cell)
-    return as_double(cell)
 
 
 def check_numbers(records: Records) -> None:
@@ -328,15 +311,15 @@ def frame_of(table: ScoreTable, wanted: Container[str] | None = None) -> pandas.
     if origin.kind is InputKind.FRAME:
         frame = origin.value
     elif origin.kind is InputKind.COLUMNAR:
-        frame = read_columns(origin.value, lambda schema: choose(schema.names), '')[0].to_pandas()
+        frame = read_columns(origin.value, choose, '')[0].to_pandas()
     elif origin.kind is InputKind.TEXT and (source := origin.value).is_regular_file:
-        if not choose(columns_of(source)):
+        if not choose(first_look.columns_of(source)):
             return frame
         with source.open() as stream:
-            if is_json(source.start):
+            if first_look.is_json(source.start):
                 frame = pandas.DataFrame(parsed_lines(stream, '', '', nan=True)[0])
             else:
-                separator = separator_by_suffix(source.name)
+                separator = first_look.separator_by_suffix(source.name)
                 frame = pandas.read_csv(stream, sep=separator, dtype=str, keep_default_na=False)
                 frame = frame.rename(columns=str.strip)
     return frame[choose(frame.columns)]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import MISSING_REMEDY
 from mediaeval_ap.comparison.comparable_runs import mean_of_seeds, note_of_zeros
+from mediaeval_ap.comparison.intervals import Range
 from mediaeval_ap.comparison.score_files import (
     DATASET_COLUMNS,
     SYSTEMS_REMEDY,
@@ -63,10 +64,7 @@ class ScoreMatrix(NamedTuple):
 
 
 def matrix_of(
-    score_tables: Sequence[ScoreTable],
-    column: str,
-    options: TableOptions,
-    bounds: tuple[float, float] | None,
+    score_tables: Sequence[ScoreTable], column: str, options: TableOptions, bounds: Range | None
 ) -> ScoreMatrix:
     """Join a column of all score tables by item and system, and check the values."""
     import pandas
@@ -320,7 +318,7 @@ def _first_cell(cells: pandas.DataFrame) -> tuple[Any, NDArray[np.intp]]:
 
 
 def _apply_missing_policy(
-    values: pandas.DataFrame, missing: str, bounds: tuple[float, float] | None
+    values: pandas.DataFrame, missing: str, bounds: Range | None
 ) -> tuple[pandas.DataFrame, dict[str, int], str]:
     """Return values without gaps, the number of items filled in by system, and a note."""
     is_lacking = values.isna().any(axis=1)

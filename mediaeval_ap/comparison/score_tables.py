@@ -1,13 +1,11 @@
-"""Score tables: values of items and systems that any tool computed, read as runs to compare.
-
-An item counts as a query, and a system as a run.
-"""
+"""Score tables: values of items (queries) and systems (runs) that any tool computed."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +75,6 @@ def _is_score_table(table: Any) -> bool:
 
 
 def read_scores(tables: NamedTables, options: TableOptions | None = None) -> Runs:
-    """Read score tables as runs."""
     options = options or TableOptions()
     check_policy('missing', options.missing, MISSING)
     names = check_columns(options.columns or {})
@@ -134,13 +131,10 @@ def read_scores(tables: NamedTables, options: TableOptions | None = None) -> Run
 
 
 def _check_range(bounds: Any) -> tuple[float, float]:
-    """Check the least and the largest possible value."""
-    try:
+    with suppress(TypeError, ValueError):
         low, high = bounds
         if -LARGEST_SIZE <= low < high <= LARGEST_SIZE:
             return float(low), float(high)
-    except (TypeError, ValueError):
-        pass
     raise ParameterError(f'found {shown(bounds)}, expected two numbers, as (0, 1)', 'range')
 
 
@@ -187,9 +181,9 @@ def _metric_columns(
 def _common_columns(files: Sequence[Records], value: str, measures: Sequence[str]) -> list[str]:
     """Return the columns of values, or the measures, that all files must have."""
     first, *further = files
-    columns = _chosen(measures, _columns_of_values(first, value))
+    columns = _columns_of_values(first, value, measures)
     for records in further:
-        other_columns = _chosen(measures, _columns_of_values(records, value))
+        other_columns = _columns_of_values(records, value, measures)
         if {*other_columns} != {*columns}:
             remedy = 'name one that all files have by --columns value=…, in Python columns='
             if has_measures(records):
@@ -200,16 +194,13 @@ def _common_columns(files: Sequence[Records], value: str, measures: Sequence[str
     return columns
 
 
-def _columns_of_values(records: Records, value: str) -> list[str]:
+def _columns_of_values(records: Records, value: str, measures: Sequence[str]) -> list[str]:
+    """Return the measures, which must be in a file; without them, its values but counts."""
+    names = [value]
     if has_measures(records):
-        return list(dict.fromkeys(records['measure'].to_pylist()))
-    if isinstance(records.layout, OwnLayout):
-        return records.layout.values
-    return [value]
-
-
-def _chosen(measures: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Return the measures, which must be among the names; without them, names but counts."""
+        names = list(dict.fromkeys(records['measure'].to_pylist()))
+    elif isinstance(records.layout, OwnLayout):
+        names = records.layout.values
     if lacking := [name for name in measures if name not in names]:
         expected = f'some of {", ".join(names)}'
         raise ParameterError(f'found {shown(lacking[0])}, expected {expected}', 'measures')

@@ -93,10 +93,8 @@ class BlockFolder:
 
     def finished_blocks(self, run: int) -> list[int]:
         """Return the numbers, from 1, of the blocks of a run that are in the folder."""
-        try:
+        with opening(self.path):
             files = set(os.listdir(self.path))
-        except OSError as error:
-            raise ReadError(self.path, error.strerror or str(error)) from error
         numbers = range(1, self.n_blocks + 1)
         return [n for n in numbers if os.path.basename(self.file(run, n)) in files]
 
@@ -127,8 +125,7 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
     Parameters
     ----------
     path : str or path-like
-        The folder: `resume` of `AveragePrecision.evaluate` or `AveragePrecision.evaluate_part`, or
-        ``--resume`` of the command ``evaluate``.
+        The folder: `resume` of `AveragePrecision.evaluate` or `AveragePrecision.evaluate_part`.
 
     Returns
     -------
@@ -138,8 +135,7 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
     Raises
     ------
     ReadError, FormatError
-        When the folder or one of its files cannot be read, blocks are missing, or another version
-        wrote it.
+        When a file cannot be read, blocks are missing, or another version wrote the folder.
 
     Warns
     -----

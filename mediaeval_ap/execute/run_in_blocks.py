@@ -367,9 +367,6 @@ def _size(run: RunInBlocks) -> int:
     return os.path.getsize(path) if os.path.isfile(path) else -1
 
 
-# Tasks of workers. All tasks of one run share the same bytes.
-
-
 def score_block(packed: bytes, names: Sequence[str]) -> Evaluation:
     """Score a packed run on the names of a block; runs in a worker."""
     return score_queries(*unpack_run(packed), names)

@@ -1,9 +1,4 @@
-"""Run tasks on processes of loky, workers of Dask, or an executor of the caller.
-
-How many processes `--jobs` starts is decided here, in `_worker_pool`: the number of the option, as
-`choices.check_jobs` reads it, but at most one for each task. `run_in_blocks.Clock.pays` decides if
-starting them pays off at all.
-"""
+"""Run tasks on processes of loky (`_worker_pool` says how many), on Dask, or by an executor."""
 
 from __future__ import annotations
 

@@ -299,12 +299,10 @@ class LiveRows(NamedTuple):
 
 
 class LiveRanking(BaseRanking):
-    """The hypotheses of one moment, ready to be ranked for any query.
+    """The hypotheses of one moment, ready to be ranked for any query."""
 
-    The hypotheses of a name are a segment of append-only columns. The next ranking appends new
-    segments for the names that changed, and shares all others. Old segments are not overwritten,
-    because other threads may still read them.
-    """
+    # The hypotheses of a name are a segment of append-only columns. The next ranking appends new
+    # segments for the names that changed, and shares all others: other threads may read the old.
 
     def __init__(self, hypotheses: Hypotheses, previous: LiveRanking | None = None) -> None:
         self.source = SOURCE

@@ -27,20 +27,15 @@ class Live(Session):
     """A session that answers queries while hypotheses are added, changed and removed.
 
     `AveragePrecision.live` begins it. At every moment it answers as a session about a run of its
-    hypotheses would, until ``close()`` or the end of a ``with`` block. Threads may share it: each
-    sees a change of another thread whole or not at all. A change that raises an error, because a
-    row is not a hypothesis (`FormatError`), not in the session (`ParameterError`) or cannot be read
-    (`ReadError`), has changed nothing.
+    hypotheses would, until ``close()`` or the end of a ``with`` block. Threads may share it. A
+    change that raises an error, because a row is not a hypothesis (`FormatError`), not in the
+    session (`ParameterError`) or cannot be read (`ReadError`), has changed nothing.
 
     Notes
     -----
     To add, remove or change one of n hypotheses takes O(log n) time. A `send` takes time in
     proportion to the names, and to the hypotheses of the names that changed since the last answer.
-    Names and shots of removed hypotheses stay in memory.
-
-    A session cannot be copied or pickled (`TypeError`). To save it, write the DataFrame of
-    ``snapshot().to_frame()``; `AveragePrecision.live` continues from it. After Ctrl-C in the midst
-    of a call, do so from a copy that was saved before.
+    A session cannot be copied or pickled (`TypeError`): save ``snapshot().to_frame()``.
 
     Examples
     --------
@@ -145,7 +140,7 @@ class Live(Session):
         Parameters
         ----------
         row, confidence
-            The hypothesis as `add` takes it, and its new confidence.
+            The hypothesis, and its new confidence.
         """
         with self._lock:
             self._open_for_change().change(row, confidence)
@@ -170,7 +165,6 @@ class Live(Session):
         Returns
         -------
         Evaluation
-            As `AveragePrecision.evaluate` gives it for a run of these hypotheses.
 
         Notes
         -----
@@ -189,8 +183,7 @@ class Live(Session):
         Returns
         -------
         Ranking
-            All hypotheses; `AveragePrecision` takes it wherever it takes a run. ``to_frame()``
-            returns them as a DataFrame.
+            A run wherever `AveragePrecision` takes one; ``to_frame()`` returns a DataFrame.
 
         Notes
         -----

@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.errors import ParameterError, shown
 
-# A finite double is an integer of 53 bits times a power of two. `ExactSums` adds these integers,
-# one sum for each power. Sums of whole integers would soon overflow 64 bits, so each integer is cut
-# into two halves. A high half has 27 bits and a sign, so a sum of 2**35 terms fits: more than there
-# are users.
+# Sums of whole mantissas would soon overflow 64 bits, so each is cut into two halves. A high half
+# has 27 bits and a sign, so a sum of 2**35 terms fits: more than there are users.
 MANTISSA_BITS = 53
 LOW_BITS = 26
 
@@ -46,12 +44,11 @@ class Accumulator(ABC):
         Parameters
         ----------
         *args, **kwargs
-            The data; each metric documents its own.
+            The data; each metric documents its own, and the values that it returns.
 
         Returns
         -------
         ndarray, tuple of ndarray, or None
-            The values of the piece; each metric documents its own.
         """
 
     def merge(self, other: Self) -> None:

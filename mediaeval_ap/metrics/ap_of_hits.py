@@ -87,7 +87,6 @@ def average_precision_of_hits(
     K : sequence of int
         Cutoffs, in any order.
     definition : Definition
-        Definition of average precision; `mediaeval_ap.definitions` has the formulas and sources.
 
     Returns
     -------
@@ -150,9 +149,7 @@ def average_precision_of_terms(
     definition: Definition,
     hits: PrecisionTerms | None = None,
 ) -> NDArray[np.float64]:
-    """Return AP from the terms of its sum.
-
-    A definition that divides by the number of hits counts the terms of `hits`, by default these.
+    """Return AP from the terms of its sum; a denominator H counts `hits`, by default the terms.
 
     One relevant item, equally likely at rank 1 and at rank 2, has an expected AP@2 of 3/4:
 

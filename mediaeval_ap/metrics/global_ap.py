@@ -78,19 +78,16 @@ def global_average_precision(
 
     Raises
     ------
-    ParameterError
-        When lengths or kinds of labels differ, a confidence is not finite, or `ties` is unknown.
-    UndefinedScoreError
-        When no query has a true label.
+    ParameterError, UndefinedScoreError
+        When lengths or kinds of labels differ, a confidence is not finite, or `ties` is unknown;
+        when no query has a true label.
 
     Notes
     -----
     The arguments are keyword-only: other metrics take the truth first, the published `GAP_vector`
-    takes it last, and swapped arguments would give a wrong number without an error.
-
-    From Perronnin, Liu and Renders, "A family of contextual measures of similarity between
-    distributions with application to image retrieval", CVPR 2009; also known as micro-AP. Takes
-    O(n log n) time and O(n) memory.
+    takes it last, and swapped arguments would give a wrong number without an error. From Perronnin,
+    Liu and Renders, "A family of contextual measures of similarity between distributions with
+    application to image retrieval", CVPR 2009. Takes O(n log n) time and O(n) memory.
 
     Examples
     --------

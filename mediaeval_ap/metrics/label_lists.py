@@ -47,12 +47,9 @@ LOW_SIX_BITS = 63  # the mask that turns a code into the number of a bit in a 64
 
 @dataclass(frozen=True)
 class LabelLists:
-    """Lists of labels as integer codes, one list after another; equal labels have equal codes.
+    """Lists of labels as integer codes, one list after another; equal labels have equal codes."""
 
-    With words, codes are hashes: labels are equal only if all their words are equal, too.
-    """
-
-    codes: NDArray[np.integer]  # shape (n_labels,)
+    codes: NDArray[np.integer]  # shape (n_labels,); with words, they are hashes
     offsets: NDArray[np.int64]  # shape (n_lists + 1,): start of each list, and end of the last
     words: Sequence[NDArray[np.uint64]] = ()  # first words of all labels, second words, and so on
 

@@ -46,11 +46,9 @@ def label_ranking_average_precision(
 
     Raises
     ------
-    ParameterError
+    ParameterError, UndefinedScoreError
         When shapes differ, a label is not 0 or 1, a score is not finite, or a weight is negative or
-        not finite.
-    UndefinedScoreError
-        When there is no sample, or no weight above 0.
+        not finite; when there is no sample, or no weight above 0.
 
     Notes
     -----
@@ -96,8 +94,7 @@ def label_weighted_label_ranking_average_precision(
     Returns
     -------
     lwlrap : float
-        The mean of ``|Lᵢⱼ| / rankᵢⱼ``, as in `label_ranking_average_precision`, over all true
-        labels; `UndefinedScoreError` without true labels.
+        The mean of ``|Lᵢⱼ| / rankᵢⱼ`` over all true labels; `UndefinedScoreError` without any.
     precision, weight : ndarray of float64, shape (n_classes,)
         With `return_per_class`: for each class, the same mean over its true labels, NaN if it is
         never true; and its share of all true labels.

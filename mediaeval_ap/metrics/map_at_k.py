@@ -25,8 +25,7 @@ def precision_at_k(y_true: Labels, y_pred: Labels, k: int = MAP_CUTOFF) -> float
     Returns
     -------
     float
-        Number of distinct relevant labels among the first k, divided by k. The divisor is k even if
-        fewer labels are predicted.
+        The number of distinct ones, divided by k even if fewer labels are predicted.
 
     Examples
     --------
@@ -47,7 +46,7 @@ def relevance_at_k(y_true: Labels, y_pred: Labels, k: int = MAP_CUTOFF) -> int:
     Returns
     -------
     int
-        1 or 0; 0 if fewer than k labels are predicted, or the k-th repeats an earlier one.
+        Also 0 if fewer than k labels are predicted, or the k-th repeats an earlier one.
 
     Examples
     --------
@@ -92,10 +91,8 @@ def mean_average_precision_at_k(
         Relevant labels of each user.
     y_pred : sequence of sequences of str or int, or ndarray, shape (n_users, n_predicted)
         Predicted labels of each user, best first.
-    k : int
-        The cutoff.
-    definition : str or Definition
-        Definition of average precision; `mediaeval_ap.definitions` has the formulas and sources.
+    k, definition : int, str or Definition
+        The cutoff, and a definition; `mediaeval_ap.definitions` has the formulas and sources.
 
     Returns
     -------
@@ -104,11 +101,9 @@ def mean_average_precision_at_k(
 
     Raises
     ------
-    ParameterError
+    ParameterError, UndefinedScoreError
         When k is not a positive integer, the definition is unknown, or some labels are text and
-        others integers.
-    UndefinedScoreError
-        When no user has a relevant label.
+        others integers; when no user has a relevant label.
 
     Examples
     --------
@@ -179,9 +174,8 @@ class MeanAveragePrecision(Accumulator):
             hits = match(truth, predictions, self.definition.repeats)
             return hits.ap([self.k], self.definition)[:, 0], hits.n_relevant
 
-        values, n_relevant = map(
-            np.concatenate, zip(*map_blocks(score, y_true, y_pred), strict=True)
-        )
+        blocks = map_blocks(score, y_true, y_pred)
+        values, n_relevant = map(np.concatenate, zip(*blocks, strict=True))
         averaged = values[n_relevant > 0]
         self._sum.add(averaged)
         self.n_users += len(averaged)

@@ -51,7 +51,7 @@ def mean_reciprocal_rank_at_k(y_true: Labels, y_pred: Lists, k: int = FIRST_HIT_
     Returns
     -------
     float
-        The mean over all images, counting 0 where none of the first k is correct.
+        The mean, counting 0 where none of the first k is correct.
 
     Raises
     ------

@@ -69,9 +69,7 @@ class TieBlocks(NamedTuple):
 
 
 def tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> TieBlocks:
-    """Return the tie blocks that have a correct prediction, sorted on several cores.
-
-    Each core sorts one range of confidences.
+    """Return the tie blocks that have a correct prediction; each core sorts a range of confidences.
 
     The blocks of 0.9 and 0.5; one prediction, a correct one, is above the second block:
 

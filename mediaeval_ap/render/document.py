@@ -41,8 +41,6 @@ class Heading:
 
 @dataclass(frozen=True)
 class Grid:
-    """Rows of values under headers."""
-
     headers: Sequence[str]
     rows: Sequence[Sequence[Any]]
     exact: Collection[str] = ()  # columns whose floats are not rounded for people
@@ -88,8 +86,6 @@ class Captioned:
 
 @dataclass(frozen=True)
 class Remark:
-    """An error or a warning about a line of a file."""
-
     severity: str
     kind: str
     file: str
@@ -120,5 +116,4 @@ class Document:
 
     @classmethod
     def from_grid(cls, grid: Grid) -> Document:
-        """Return a document that consists of a grid."""
         return cls(lambda: [grid], grid.objects, lambda: grid)

@@ -407,14 +407,12 @@ def _lines_with_points(
 
 
 def label_positions(ends: Mapping[str, Any], pixel: float) -> dict[str, tuple[float, float]]:
-    """Return the last value of each line, and a position where its label overlaps no other.
-
-    Labels that would overlap become one block, centred at the mean of their values.
-    """
+    """Return the last value of each line, and a position where its label overlaps no other."""
     values = ((_finite_or_none(value), name) for name, value in reversed([*ends.items()]))
     # From below; of equal values the first is on top.
     ascending = sorted(((v, name) for v, name in values if v is not None), key=itemgetter(0))
     gap = _LABEL_HEIGHT * pixel
+    # Labels that would overlap become one block, at the mean of their values.
     blocks: list[tuple[float, int]] = []  # middle and number of labels
     for value, _ in ascending:
         middle = value
@@ -492,7 +490,6 @@ def drawn_names(names: Sequence[str]) -> list[str]:
 
 
 def _run_rows(runs: Sequence[str], **columns: Values) -> list[Row]:
-    """Return a row for each run with its name and its numbers."""
     numbers = zip(*([*map(_finite_or_none, column)] for column in columns.values()), strict=True)
     return [
         {'run': run, **dict(zip(columns, run_numbers, strict=True))}

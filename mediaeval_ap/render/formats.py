@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import accumulate, count
 from types import SimpleNamespace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from mediaeval_ap.choices import check_policy
 from mediaeval_ap.errors import printable
@@ -44,6 +44,7 @@ _LATEX = {
     '≤': r'\ensuremath{\leq}',
 }
 _escape_latex = re.compile('-(?=-)|' + '|'.join(map(re.escape, _LATEX.keys() - {'-'}))).sub
+Cells: TypeAlias = Sequence[str]
 TEXT_FORMATS = ('table', 'json')  # of documents without rows
 
 
@@ -60,25 +61,21 @@ class AlignedText:
         if not self.is_folded:
             width = None
         render_block: dict[type, Callable[..., str]] = {
-            Heading: partial(self.folded_heading, width=width),
+            Heading: lambda block: _folded(
+                self.heading(block.name, block.note and f' ({block.note})'), width
+            ),
             Remarks: self.remarks,
             Captioned: self.captioned,
             Grid: partial(self.grid, width=width),
-            str: partial(self.paragraph, width=width),
+            str: lambda block: _folded(self.paragraph(block), width),
         }
         return '\n'.join(render_block[type(block)](block) for block in blocks())
-
-    def folded_heading(self, block: Heading, width: int | None) -> str:
-        note = ''
-        if block.note:
-            note = f' ({block.note})'
-        return _folded(self.heading(block.name, note), width)
 
     def heading(self, name: str, note: str) -> str:
         return f'{printable(name)}{note}\n'
 
-    def paragraph(self, text: str, width: int | None = None) -> str:
-        return _folded(text, width)
+    def paragraph(self, text: str) -> str:
+        return text
 
     def captioned(self, block: Captioned) -> str:
         raise NotImplementedError  # only papers have captions
@@ -115,10 +112,7 @@ class AlignedText:
             return _fold(list(map(_Column, texts, are_text, are_prose)), n_names, width)
         return f'{text}\n'
 
-    def table(
-        self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
-    ) -> str:
-        """Return a table of padded cells."""
+    def table(self, header: Cells, rows: Iterable[Cells], are_text: Sequence[bool]) -> str:
         rule = ['-' * shown_width(cell) for cell in header]
         return '\n'.join('  '.join(row).rstrip() for row in [header, rule, *rows])
 
@@ -165,9 +159,7 @@ class Markdown(AlignedText):
     is_folded = False
     bold = '**{}**'
 
-    def table(
-        self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
-    ) -> str:
+    def table(self, header: Cells, rows: Iterable[Cells], are_text: Sequence[bool]) -> str:
         rule = '|'.join('-' * (shown_width(cell) + 2) for cell in header)
         header_line, *lines = (f'| {" | ".join(row)} |' for row in [header, *rows])
         return '\n'.join([header_line, f'|{rule}|', *lines])
@@ -175,7 +167,7 @@ class Markdown(AlignedText):
     def heading(self, name: str, note: str) -> str:
         return f'**{self.paragraph(printable(name) + note)}**\n'
 
-    def paragraph(self, text: str, width: int | None = None) -> str:
+    def paragraph(self, text: str) -> str:
         escaped = _escape_markdown(r'\\\g<0>', '\n'.join(map(printable, text.split('\n'))))
         return re.sub('\n(?=.)', r'\\\n', escaped)  # a backslash keeps the end of a line
 
@@ -200,9 +192,7 @@ class Latex(AlignedText):
     is_for_papers = True
     bold = r'\textbf{{{}}}'
 
-    def table(
-        self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
-    ) -> str:
+    def table(self, header: Cells, rows: Iterable[Cells], are_text: Sequence[bool]) -> str:
         letters = ''.join(['@{}', *('l' if is_text else 'r' for is_text in are_text), '@{}'])
         # LaTeX would take a bracket or star after a line break for its argument.
         header_line, *lines = (
@@ -227,7 +217,7 @@ class Latex(AlignedText):
             return rf'\shortstack[l]{{{name}\\{sign}{cutoff}}}'
         return rf'\shortstack[l]{{{self.text(name)}\\{{\scriptsize ({self.text(note)}}}}}'
 
-    def paragraph(self, text: str, width: int | None = None) -> str:
+    def paragraph(self, text: str) -> str:
         """Return text as comments, because a paper has its own words around tables."""
         return ''.join(f'% {printable(line)}\n' for line in text.splitlines())
 
@@ -270,12 +260,10 @@ class Html(AlignedText):
     is_folded = False
     bold = '<strong>{}</strong>'
 
-    def table(
-        self, header: Sequence[str], rows: Iterable[Sequence[str]], are_text: Sequence[bool]
-    ) -> str:
+    def table(self, header: Cells, rows: Iterable[Cells], are_text: Sequence[bool]) -> str:
         styles = ['' if is_text else ' style="text-align: right;"' for is_text in are_text]
 
-        def line(tag: str, row: Sequence[str]) -> str:
+        def line(tag: str, row: Cells) -> str:
             cells = (
                 f'<{tag}{style}>{cell}</{tag}>' for cell, style in zip(row, styles, strict=True)
             )
@@ -287,7 +275,7 @@ class Html(AlignedText):
     def heading(self, name: str, note: str) -> str:
         return f'<p><strong>{self.text(name)}</strong>{self.text(note)}</p>\n'
 
-    def paragraph(self, text: str, width: int | None = None) -> str:
+    def paragraph(self, text: str) -> str:
         return ''.join(f'<p>{self.text(line)}</p>\n' for line in text.splitlines())
 
     def text(self, text: str) -> str:
@@ -305,8 +293,6 @@ class Html(AlignedText):
 
 
 class Csv:
-    """Rows of CSV under a header."""
-
     suffixes: tuple[str, ...] = ('.csv',)
 
     def render(self, document: Document, width: int | None = None) -> str:
@@ -320,8 +306,6 @@ class Csv:
 
 
 class Json:
-    """An indented JSON value."""
-
     suffixes: tuple[str, ...] = ('.json',)
 
     def render(self, document: Document, width: int | None = None) -> str:
@@ -329,8 +313,6 @@ class Json:
 
 
 class JsonLines:
-    """A JSON object per row, each on one line."""
-
     suffixes: tuple[str, ...] = ('.jsonl', '.ndjson')
 
     def render(self, document: Document, width: int | None = None) -> str:
@@ -348,8 +330,6 @@ class JsonLines:
 
 
 class Tsv:
-    """Values separated by tabs."""
-
     def heading(self, headers: Sequence[str]) -> str:
         return ''
 
@@ -418,7 +398,6 @@ def to_html(document: Document) -> str:
 
 
 def cell_text(cell: Any) -> str:
-    """Return the text of a cell in a table."""
     return _TABLE._cell(cell, True)
 
 
@@ -466,9 +445,7 @@ def _folded(text: str, width: int | None) -> str:
     return '\n'.join(lines)
 
 
-def _pad(
-    rows: Sequence[Sequence[str]], are_text: Sequence[bool]
-) -> tuple[Sequence[str], Iterable[Sequence[str]]]:
+def _pad(rows: Sequence[Cells], are_text: Sequence[bool]) -> tuple[Cells, Iterable[Cells]]:
     """Return header and rows padded to the widths of their columns, numbers right-aligned."""
     columns = []
     for (header, *cells), is_text in zip(zip(*rows, strict=True), are_text, strict=True):

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -60,29 +60,24 @@ DASHES: list[list[float]] = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
 VARIABLES = {light: f'var(--figure-{name})' for name, (light, _) in COLOURS.items()}
 
 
-def page(
-    template: str, *, data: Mapping[str, Any], bundle: str, scripts: Sequence[str], **context: Any
-) -> str:
+def page(template: str, *, data: Mapping[str, Any], bundle: str, **context: Any) -> str:
     """Return a page; the script `bundle` draws the specifications in ``data['figures']``."""
     style = static('page.css') + style_sheet()
-    inline_scripts = [static(name) for name in ('page.js', *scripts)]
-    sources = ' '.join(map(_source, [*inline_scripts, bundle]))
+    scripts = [static(name) for name in ('page.js', 'campaign.js')]
+    sources = ' '.join(map(_source, [*scripts, bundle]))
     policy = (
         f"default-src 'none'; script-src {sources}; style-src {_source(style)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    text: str = (
-        _environment()
-        .get_template(template)
-        .render(
-            version=__version__,
-            policy=policy,
-            style=style,
-            scripts=inline_scripts,
-            data=pack(json.dumps(data, ensure_ascii=False, separators=(',', ':'))),
-            bundle=pack(bundle),
-            **context,
-        )
+    render = _environment().get_template(template).render
+    text: str = render(
+        version=__version__,
+        policy=policy,
+        style=style,
+        scripts=scripts,
+        data=pack(json.dumps(data, ensure_ascii=False, separators=(',', ':'))),
+        bundle=pack(bundle),
+        **context,
     )
     return text
 
@@ -177,7 +172,7 @@ def p_value(p: float | None) -> str:
 
 def chart_for_page(chart: alt.TopLevelMixin) -> dict[str, Any]:
     """Return a chart's ``spec`` (as wide as its container, colours as variables) and ``legend``."""
-    spec = _with_variables(spec_of(chart))
+    spec = _with_variables(chart.to_dict(validate=False))  # as in `render_chart`
     spec['width'] = 'container'
     spec['config'] |= {'background': 'transparent', 'font': 'system-ui, sans-serif'}
     scales = {}
@@ -237,20 +232,14 @@ def javascript_bundle() -> str:
 def render_chart(chart: alt.TopLevelMixin, format: str) -> Any:
     """Return a chart as ``svg`` (text), ``pdf`` or ``png`` (at twice its size)."""
     draw = getattr(require('vl_convert', 'report', 'figures'), f'vegalite_to_{format}')
-    spec = spec_of(chart)
+    # Without validation, which would take three times as long as all else; the tests validate.
+    spec = chart.to_dict(validate=False)
     settings: dict[str, Any] = dict(_version())
     if format == 'svg':  # room for viewers that have none of its fonts, but one with wider letters
         spec['padding'] = {'left': 32, 'right': 32, 'top': 8, 'bottom': 8}
     elif format == 'png':
         settings['scale'] = 2
     return draw(spec, **settings)
-
-
-def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
-    """Return the Vega-Lite specification of a chart."""
-    # Without validation, which would take three times as long as all else; the tests validate.
-    spec: dict[str, Any] = chart.to_dict(validate=False)
-    return spec
 
 
 def _version() -> dict[str, str]:

@@ -36,9 +36,7 @@ class Plot:
         *,
         format: str = 'svg',
     ) -> list[str]:
-        """Write figures to a folder, each to a file named after its method.
-
-        Returns their paths. All are on disk before the first one replaces an older file.
+        """Write figures to a folder, each to a file named after its method; return their paths.
 
         Parameters
         ----------

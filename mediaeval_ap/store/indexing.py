@@ -51,10 +51,9 @@ def index(
     Parameters
     ----------
     run : str, path-like, list of these, or anything that is a run
-        A file of text (perhaps compressed) or Parquet, or ``-`` for standard input; a folder of
-        such files; an address that `pyarrow.fs` opens, such as ``s3://bucket/run.txt``; or a list
-        of these, which are parts of one run. Also a table or rows in memory; or a store, to keep a
-        subset of it.
+        A file of text or Parquet, ``-``, a folder of files, an address that `pyarrow.fs` opens, or
+        a list of these, which are parts of one run. Also a table or rows in memory; or a store, to
+        keep a subset of it.
     path : str or path-like
         The folder to write. An older store there is replaced as a whole, at the end.
     subset : str, path-like, table or rows, optional
@@ -65,7 +64,6 @@ def index(
     Returns
     -------
     Store
-        The store, opened.
 
     Raises
     ------
@@ -74,8 +72,7 @@ def index(
 
     Notes
     -----
-    The run is ranked in memory. A hypothesis takes about 70 bytes if it is read from text, and 175
-    if from Parquet: ten million take .7 or 1.7 GiB, and a hundred million would take 7 or 17.
+    The run is ranked in memory: about 70 bytes for each hypothesis from text, 175 from Parquet.
 
     Examples
     --------

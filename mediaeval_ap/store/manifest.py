@@ -18,7 +18,7 @@ from mediaeval_ap.errors import FormatError, ReadError, shown
 from mediaeval_ap.tables import Provenance, Table
 from mediaeval_ap.tables.digests import digest_of, digest_of_file
 from mediaeval_ap.tables.reading import STORE_MANIFEST, is_store
-from mediaeval_ap.tables.sources import parsed_json
+from mediaeval_ap.tables.sources import opening, parsed_json
 
 STORE_FORMAT = 'mediaeval-ap store'
 FORMAT_VERSION = 2
@@ -204,16 +204,11 @@ def check_column(folder: str, path: str, name: str, column: ColumnFile) -> None:
 
 @contextmanager
 def as_read_errors(printed_path: str) -> Iterator[None]:
-    """Turn errors of the system into `ReadError` about a file of a store."""
-    try:
-        yield
-    except ReadError:
-        raise
-    except OSError as error:
-        reason = error.strerror or str(error)
-        if isinstance(error, FileNotFoundError):
-            reason += f'; {INDEX_AGAIN}'
-        raise ReadError(printed_path, reason) from error
+    with opening(printed_path):
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise ReadError(printed_path, f'{error.strerror}; {INDEX_AGAIN}') from error
 
 
 def store_error(printed_path: str, field: str, actual: str, expected: str) -> FormatError:

@@ -119,8 +119,7 @@ class Store:
     """A run on disk, ranked once; only the parts that are used are read into memory.
 
     `index` makes a store, and `open_store` opens one. Everything that takes a run takes a store, or
-    its path, and gives the same values, bit for bit, as for the run that it was made from. `path`
-    is the path that was given, printable; `folder` is the absolute path.
+    its path. `path` is the path that was given, printable; `folder` is the absolute path.
 
     Examples
     --------
@@ -167,10 +166,7 @@ class Store:
         return len(self)
 
     def check(self) -> None:
-        """Read all files, and raise ReadError or FormatError if one has changed.
-
-        `open_store` reads only the columns whose time of change differs from the manifest.
-        """
+        """Read all files, and raise ReadError or FormatError if one has changed."""
         if read_manifest(self.folder, self.path).sha256 != self.sha256:
             raise ReadError(self.path, 'was replaced since it was opened: open it again')
         for name, column in self.manifest.columns.items():
@@ -182,14 +178,13 @@ class Store:
         Parameters
         ----------
         path : str or path-like
-            The file, written whole or not at all. Its columns are ``corpus_id``,
-            ``video_id``, ``shot_id``, ``person_name`` and ``confidence``.
+            The file. Its columns are those of a run.
 
         Raises
         ------
         FormatError, WriteError
             When the store has no hypothesis, as a file without rows is not a run; when the file
-            cannot be written: then an older file is unchanged.
+            cannot be written.
 
         Examples
         --------
@@ -246,7 +241,6 @@ def open_store(path: str | os.PathLike[str]) -> Store:
     Returns
     -------
     Store
-        The store.
 
     Raises
     ------
@@ -256,8 +250,7 @@ def open_store(path: str | os.PathLike[str]) -> Store:
 
     Notes
     -----
-    Takes the same time for any number of hypotheses. After a copy that gave the files another time
-    of change, each opening reads all files, and compares their SHA-256 with the manifest.
+    After a copy that gave the files another time of change, each opening reads all of them.
 
     Examples
     --------

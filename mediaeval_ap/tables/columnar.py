@@ -29,7 +29,7 @@ TEXT_TYPES = ('string', 'large_string')
 SEARCHED_BYTES = 1 << 18  # fits in caches; a quarter or four times as many takes a fifth longer
 
 ArrowValues: TypeAlias = 'pyarrow.Array | pyarrow.ChunkedArray'
-Choose: TypeAlias = 'Callable[[pyarrow.Schema], Sequence[str]]'  # returns names of columns
+Choose: TypeAlias = Callable[[list[str]], Sequence[str]]  # chooses some names of columns
 
 
 def from_arrow(table: pyarrow.Table, source: Provenance, layout: Layout) -> Table:
@@ -58,11 +58,11 @@ def from_arrow(table: pyarrow.Table, source: Provenance, layout: Layout) -> Tabl
 def read_columns(
     origin: ByteSource | ArrowTable, choose: Choose, name: str
 ) -> tuple[pyarrow.Table, Provenance]:
-    """Read some columns of a file, or of a table called `name`; `choose` names the columns."""
+    """Read some columns of a file, or of a table called `name`."""
     if isinstance(origin, ByteSource):
         return _read_parquet(origin, choose)
     table = to_arrow(origin)
-    return table.select(choose(table.schema)), Provenance(name)
+    return table.select(choose(table.column_names)), Provenance(name)
 
 
 def parquet_columns(source: ByteSource) -> list[str]:
@@ -122,7 +122,7 @@ def _read_parquet(source: ByteSource, choose: Choose) -> tuple[pyarrow.Table, Pr
 
     with _opened(source) as (stream, provenance):
         schema = parquet.read_schema(stream)
-        names = list(choose(schema))
+        names = list(choose(schema.names))
         for field in map(schema.field, names):
             if pyarrow.types.is_nested(field.type):
                 actual = f'a column of {str(field.type).partition("<")[0]}'
@@ -160,9 +160,6 @@ def _opened(source: ByteSource) -> Iterator[tuple[Any, Provenance]]:
                 raise
             reason = (str(error).splitlines() or ['damaged'])[0]
             raise OSError(f'not readable as Parquet: {reason}') from error
-
-
-# Columns as text, lists of text and doubles; errors name the row of a wrong value.
 
 
 def array_of_values(items: Iterable[object]) -> ArrowValues:

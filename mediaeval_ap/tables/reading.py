@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeGuard
+from typing import Any, BinaryIO, TypeGuard
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from mediaeval_ap.tables.table import Argument, ArrowTable, Names, NumberedRows,
 from mediaeval_ap.tables.text import line_rules
 from mediaeval_ap.tables.text.reader import LenientTable, parse, parse_leniently
 from mediaeval_ap.tables.text.wrong_lines import explain_endless_line
-
-if TYPE_CHECKING:
-    import pyarrow
 
 # For 4 MiB, pyarrow with its import takes as long as Python. For 8 MiB, it takes a quarter less
 # time, but twice the memory (138 MiB instead of 69).
@@ -196,26 +193,21 @@ def read(origin: Rows | Names | TableInput, layout: Layout) -> Table:
     Parameters
     ----------
     origin : str, path-like, file object, DataFrame, array, iterable or Table
-        A path, ``-`` for standard input, or an open file: text, perhaps compressed, or Parquet; the
-        first bytes decide. Or a table with the layout's fields among its columns (of pandas,
-        polars, pyarrow or any library with the Arrow stream interface), an array of text of shape
-        (n_rows, n_fields), an iterable of tuples, or a table that was read before.
+        A path, ``-``, or an open file: text, perhaps compressed, or Parquet. Or a table with the
+        layout's fields among its columns (of any library with the Arrow stream interface), an array
+        of text of shape (n_rows, n_fields), an iterable of tuples, or a table that was read before.
     layout : Layout
         The fields of a row.
 
     Returns
     -------
     Table
-        The rows.
 
     Raises
     ------
-    ReadError
-        If the source cannot be read to its end, or is larger than the limit.
-    FormatError
-        If a row is wrong, or there is none.
-    ParameterError
-        If the origin is none of these.
+    ReadError, FormatError, ParameterError
+        If the source cannot be read to its end, or is larger than the limit; if a row is wrong, or
+        there is none; if the origin is none of these.
 
     Examples
     --------
@@ -255,9 +247,9 @@ def read_one_of(
 def _read_columns(origin: ByteSource | ArrowTable, layouts: Sequence[Layout], name: str) -> Table:
     from mediaeval_ap.tables.columnar import check_names, from_arrow, read_columns
 
-    def choose(schema: pyarrow.Schema) -> Sequence[str]:
-        layout = _layout_with_names(schema.names, layouts)
-        check_names(schema.names, layout, name)
+    def choose(names: list[str]) -> Sequence[str]:
+        layout = _layout_with_names(names, layouts)
+        check_names(names, layout, name)
         return layout.fields
 
     columns, source = read_columns(origin, choose, name)

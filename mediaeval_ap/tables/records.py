@@ -1,10 +1,7 @@
 """Read records (CSV, TSV, Parquet, tables in memory) into columns, with the line of each row.
 
-CSV is RFC 4180 as Python's `csv` reads it when it is strict: UTF-8, commas (or tabs), fields in
-double quotes where they hold a comma (or a tab), a quote or a line end. Lines end with LF or CR LF;
-a byte order mark and blank lines are skipped. A number is a finite decimal. Spaces and tabs around
-numbers and names of columns are cut. The fast path proves, the slow path explains: pyarrow reads
-text without quotes; on any doubt the file is read again, record by record.
+CSV is RFC 4180 as Python's `csv` reads it when it is strict; a byte order mark and blank lines are
+skipped, and spaces and tabs around numbers and names of columns are cut.
 """
 
 from __future__ import annotations
@@ -253,9 +250,9 @@ def _from_columnar(
 ) -> Records:
     chosen: list[RecordLayout] = []
 
-    def choose(schema: pyarrow.Schema) -> Sequence[str]:
-        chosen.append(choose_layout(schema.names, layouts, name))
-        return chosen[0].columns(schema.names)
+    def choose(names: list[str]) -> Sequence[str]:
+        chosen.append(choose_layout(names, layouts, name))
+        return chosen[0].columns(names)
 
     table, source = columnar.read_columns(value, choose, name)
     return from_table(table, chosen[0], source)

@@ -76,20 +76,23 @@ def from_array(array: NDArray[Any], layout: Layout, name: str) -> Table:
         raise FormatError(name, '', '', found=actual, expected=layout.expected)
     columns = array.T.tolist()
     if layout.number is not None:
-        columns[layout.number_at] = _parse_numbers(columns[layout.number_at], layout, name)
+        numbers = columns[layout.number_at]
+        columns[layout.number_at] = parse_numbers(numbers, layout, name, LineNumbers())
     return from_rows(zip(*columns, strict=True), layout, name)
 
 
-def _parse_numbers(values: list[Argument], layout: Layout, name: str) -> list[Argument]:
+def parse_numbers(
+    values: list[Argument], layout: Layout, name: str, lines: LineNumbers
+) -> list[Argument]:
     """Parse the texts among numbers; raise if one is not a number that the layout allows."""
     numbers = []
-    faults = Faults('row')
-    for row, value in enumerate(values, 1):
+    faults = Faults(lines.unit)
+    for row, value in enumerate(values):
         text = plain_text(value)
         if text is None:
             numbers.append(value)
         elif fault := explain_number(text.encode(errors='replace'), layout):
-            faults.add(row, fault)
+            faults.add(lines[row], fault)
         else:
             numbers.append(float(text))
     faults.refuse(name)

@@ -10,7 +10,6 @@ import re
 import stat
 import sys
 import zlib
-from codecs import getincrementaldecoder
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -24,7 +23,7 @@ from mediaeval_ap.errors import FormatError, ParameterError, ReadError, printabl
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.tables.faults import Fault
 from mediaeval_ap.tables.table import Argument, Provenance
-from mediaeval_ap.tables.text.line_rules import MAX_LINE_BYTES
+from mediaeval_ap.tables.text.line_rules import MAX_LINE_BYTES, is_utf8
 from mediaeval_ap.tables.text.wrong_lines import explain_endless_line, remedy_of_foreign
 
 if TYPE_CHECKING:
@@ -52,8 +51,6 @@ MAX_BYTES = 4 << 30  # far more than a campaign's largest run, less than the mem
 BINARY_SUFFIXES = (*COMPRESSED_SUFFIXES, '.parquet', '.pq')
 NOT_A_REGULAR_FILE = 'which is read only from the start of a regular file'
 COMPRESSED_SIZE_FACTOR = 4  # an estimate: decompressed runs are this many times larger
-
-
 JsonValue: TypeAlias = Any  # an object, a list, text, a number, true, false or null
 
 
@@ -113,21 +110,14 @@ def decompressed(
         raise ReadError(name, f'is compressed twice ({kind} in {inside}): decompress it once')
     if kind in COLUMNAR_FORMATS:
         raise ReadError(name, f'is {kind}, {NOT_A_REGULAR_FILE}')
-    if not kind and path.lower().endswith(BINARY_SUFFIXES) and _is_binary(start):
+    may_be_binary = not kind and path.lower().endswith(BINARY_SUFFIXES)
+    if may_be_binary and (b'\0' in start or not is_utf8(start, is_whole=False)):
         first_bytes = f'its first bytes are {start[:4].hex(" ")}'
         raise ReadError(name, f'is neither compressed nor text: {first_bytes}')
     stored = _buffered(chain([start], chunks))
     if not kind:
         return stored
     return decompressed(name, _decompressed_within_limit(name, stored, kind), inside=kind)
-
-
-def _is_binary(start: bytes) -> bool:
-    try:
-        getincrementaldecoder('utf-8')().decode(start)
-    except UnicodeDecodeError:
-        return True
-    return b'\0' in start
 
 
 def _decompressed_within_limit(name: str, stored: BinaryIO, kind: str) -> Iterator[bytes]:

@@ -1,8 +1,4 @@
-"""When a value or a field of text is a number or an id, and the words that errors have for it.
-
-A number is a finite double. An integer must be exact as a double; any other decimal is rounded to
-the nearest one. Ids are text; an integer stands for its digits.
-"""
+"""When a value or a field of text is a number or an id, and the words that errors have for it."""
 
 from __future__ import annotations
 

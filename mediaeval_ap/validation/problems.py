@@ -98,12 +98,11 @@ class Problem:
     remedy: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the problem as a JSON object.
+        """Return the fields of the problem, with the name of its kind, for JSON.
 
         Returns
         -------
         dict
-            The fields, with the name of the kind.
         """
         values = {name: getattr(self, name) for name in self.__slots__}
         return values | {'kind': self.kind.name}

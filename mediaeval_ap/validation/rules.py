@@ -101,9 +101,6 @@ def row_key(table: Table, fields: Sequence[str]) -> NDArray[np.int64]:
     return combine([table[field].codes for field in fields_of(table, fields)])
 
 
-# Lines, fields, numbers, times and words.
-
-
 def wrong_format(file: LenientTable, may_be_reference: bool) -> Iterator[Finding]:
     """Find wrong lines, wrong numbers and times, an empty file, and a file of another role."""
     table = file.table
@@ -159,9 +156,6 @@ def _is_time(text: str) -> bool:
     """Return True for a time that is not negative; it stays text, as nothing computes with it."""
     number = text.encode()
     return is_finite_decimal(number) and float(number) >= 0
-
-
-# The spelling of names.
 
 
 def misspelt_names(table: Table) -> Iterator[Finding]:
@@ -230,9 +224,6 @@ def _in_ascii(name: str) -> str:
     """Quote a name by its code points, as both normal forms look the same."""
     text = ascii(name[:61])
     return text if len(text) <= 62 else f'{text[:60]}…'
-
-
-# Shots, videos and names that are missing in another file.
 
 
 def unknown_shots(table: Table, shots: Table) -> Iterator[Finding]:
@@ -310,9 +301,6 @@ def _describe_missing(
     noun = 'a video' if fields[-1] == 'video_id' else 'a name'
     list_names = ' or '.join(printable(table.source.name) for table in lists)
     return (fields[-1], ' of corpus '.join(reversed(texts)), f'{noun} of {list_names}')
-
-
-# Repeated shots, names and confidences.
 
 
 def repeated_hypotheses(table: Table) -> Iterator[Finding]:

@@ -40,10 +40,8 @@ def validate(
         The run, as `mediaeval_ap.tables.read` takes it. Wrong lines of text are listed; wrong rows
         of tables of values or of Parquet raise an error.
     shots, videos, evidence, reference : as hypothesis, optional
-        ``shots`` must list every shot of the submission. ``videos`` are the videos that count:
-        hypotheses for others give warnings, and the video of evidence must be here or in ``shots``.
-        ``evidence`` is needed for each name. Names and videos that are not in the ``reference``
-        give warnings, shots that differ from its shots by leading zeros only errors.
+        A list of all shots, the videos that count, evidence for each name, and the reference;
+        ``docs/validation.md`` says what each adds.
     rules : {'2015', '2016', 'none'}
         The campaign whose rules apply; with ``'none'``, errors are about the format alone, and
         about leading zeros.
@@ -55,13 +53,13 @@ def validate(
     Returns
     -------
     list of Problem
-        Errors first, kind by kind, in the order of the files; empty if nothing is wrong.
+        Errors first, kind by kind, in the order of the files.
 
     Raises
     ------
     ReadError, FormatError, ParameterError
-        When a file cannot be read to its end; when a table of values has a wrong row, or no row;
-        when the rules are unknown, or a limit is not a positive integer.
+        When a file cannot be read to its end, a table of values has a wrong row, or no row, or an
+        argument is not valid.
 
     Warns
     -----

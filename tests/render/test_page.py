@@ -17,7 +17,7 @@ BUNDLE = 'window.drawn = "<b>";'
 
 
 def made(title=TITLE):
-    return page('base.html.j2', title=title, data=DATA, bundle=BUNDLE, scripts=['campaign.js'])
+    return page('base.html.j2', title=title, data=DATA, bundle=BUNDLE)
 
 
 def directives(text):

@@ -13,7 +13,7 @@ import numpy as np
 
 from mediaeval_ap.choices import BETWEEN_WORDS
 from mediaeval_ap.errors import FormatError, shown
-from mediaeval_ap.tables.faults import Fault, Faults, explain_number, no_rows
+from mediaeval_ap.tables.faults import Fault, Faults, no_rows
 from mediaeval_ap.tables.first_look import first_line, header_of
 from mediaeval_ap.tables.layouts import (
     Layout,
@@ -23,7 +23,7 @@ from mediaeval_ap.tables.layouts import (
     expected_columns,
     fields_in_words,
 )
-from mediaeval_ap.tables.rows import from_numbered_rows
+from mediaeval_ap.tables.rows import from_numbered_rows, parse_numbers
 from mediaeval_ap.tables.table import LineNumbers, Table
 from mediaeval_ap.tables.text.arrow_reader import read_csv
 from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK, holds_text, with_lf
@@ -47,12 +47,7 @@ def read_csv_rows(content: bytes, layouts: Sequence[Layout], source: str, delimi
     layout = layouts[record_layouts.index(chosen)]
     values = {field: columns[field].to_pylist() for field in layout.fields}
     if layout.number is not None:
-        faults = Faults('line')
-        for row, text in enumerate(values[layout.number]):
-            if fault := explain_number(text.encode(), layout):
-                faults.add(lines[row], fault)
-        faults.refuse(source)
-        values[layout.number] = list(map(float, values[layout.number]))
+        values[layout.number] = parse_numbers(values[layout.number], layout, source, lines)
         ends_in_number = header_of(first_line(content), delimiter)[-1] == layout.number
         if ends_in_number and not (layout.integers or content.endswith(b'\n')):
             warn_of_cut_line(source, lines[len(columns) - 1], layout)

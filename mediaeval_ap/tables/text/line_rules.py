@@ -94,15 +94,15 @@ def holds_text(lines: bytes) -> bool:
         return True
     # To search for one byte first takes a tenth of the time.
     holds_mark = BYTE_ORDER_MARK[:1] in lines and BYTE_ORDER_MARK in lines
-    return not holds_mark and _is_utf8(lines)
+    return not holds_mark and is_utf8(lines)
 
 
-def _is_utf8(text: bytes) -> bool:
+def is_utf8(text: bytes, *, is_whole: bool = True) -> bool:  # else a character may be cut
     decode = getincrementaldecoder('utf-8')().decode
     size = DECODER_BLOCK_BYTES
     try:
         for begin in range(0, len(text), size):
-            decode(text[begin : begin + size], begin + size >= len(text))
+            decode(text[begin : begin + size], is_whole and begin + size >= len(text))
     except UnicodeDecodeError:
         return False
     return True
