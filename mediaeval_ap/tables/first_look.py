@@ -58,8 +58,7 @@ _begins_like_results = re.compile(rb'\s*\{\s*"').match
 _is_next_line = re.compile(rb'\}\r?\n\s*\{').search
 # Results have a text there.
 _is_by_topic = re.compile(rb'\s*\{\s*%s\s*\{' % _KEY).match
-# After comments, six fields; the fourth is a rank, and the fifth a score. With Q0 as the second, the
-# last may be lost.
+# After comments, six fields, or five with Q0; the fourth is a rank, and the fifth a score.
 _is_run = re.compile(
     rb'(?:\s*#.*\n)*\s*\S+[ \t]+(?:(Q0)|\S+)[ \t]+\S+[ \t]+-?\d+[ \t]+[-+\d.eE]+'
     rb'(?(1)(?:[ \t]+\S+)?|[ \t]+\S+)\s*(?:\n|\Z)'

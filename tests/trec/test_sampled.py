@@ -241,7 +241,7 @@ def test_formats():
         assert 'xinfAP' in text
         assert not re.search('MxinfAP|xinfAP@', text)
         if format not in ('csv', 'jsonl'):
-            assert 'estimated from a sample, down to rank 1,000: 4 of 6 pooled documents' in text
+            assert 'estimated from a sample, down to rank 10: 4 of 6 pooled documents' in text
     follow_schema(json.loads(evaluation.to_json(per_query=True)), 'results-1')
     (again,) = read_results(io.StringIO(evaluation.to_json(per_query=True)))
     assert again.to_dict() == evaluation.to_dict()
