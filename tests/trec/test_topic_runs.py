@@ -12,6 +12,7 @@ from trec_rows import QRELS, RUN, quiet
 
 from mediaeval_ap import AveragePrecision, TrecTopics, definitions, evaluate_trec
 from mediaeval_ap.choices import TREC_TIES, UNJUDGED
+from mediaeval_ap.definitions import Definition, Repeats
 from mediaeval_ap.diagnosis.loss import NAME_PARTS
 from mediaeval_ap.errors import FormatError, ParameterError, UndefinedScoreError
 from mediaeval_ap.trec.topic_scores import UNORDERED
@@ -114,12 +115,14 @@ def test_ties_are_bounded_by_their_best_and_worst_order(judged, returned):
 @strategies.examples(2)
 @given(qrels, runs)
 def test_the_loss_to_ties_and_to_unjudged_documents(definition, judged, returned):
-    """What is won if relevant documents lead their ties, and if no unjudged one is left then."""
+    """What is won if relevant documents lead their ties, and if no unjudged one is left then.
+
+    At cutoff 1 alone, documents from far below the cutoff may come first.
+    """
     returned = in_qrels(returned, judged)
     assume(returned and any(rel == 0 for *_, rel in judged))
-    for diagnosis in TrecTopics(judged, K, definition=definition, missing='zero').explain_at(
-        returned
-    ):
+    evaluator = TrecTopics(judged, 1, definition=definition, missing='zero')
+    for diagnosis in [*evaluator.explain_at(returned), *evaluator.explain_at(returned, K=[2, 100])]:
         for row, topic in enumerate(diagnosis.queries):
             before, after = (
                 float(
@@ -227,12 +230,28 @@ def test_what_is_wrong_is_told_as_by_scores():
 
 
 @quiet
+def test_condensed_lists_count_the_documents_of_their_topic():
+    """N is not the number of judged documents of the run; unjudged ones stay in the queue."""
+    judged = [('7', 'd1', 1), ('7', 'd2', 0), ('8', 'd2', 1), ('8', 'd3', 1), ('7', 'd3', 1)]
+    returned = [('7', 'd1', 0.9), ('7', 'd9', 0.5), ('8', 'd2', 0.9), ('8', 'd3', 0.5)]
+    of_length = Definition('length', ('k',), ('R', 'k', 'N'), 0.0, Repeats.DROP, 'a test')
+    settings = {'definition': of_length, 'unjudged': 'skip'}
+    expected = evaluate_trec(judged, returned, 10, **settings)
+    assert expected.ap.tolist() == [[1.0], [1.0]]
+    evaluator = TrecTopics(judged, 10, **settings)
+    assert evaluator.explain(returned, k=10).ap.tolist() == [1.0, 1.0]
+    queue = evaluator.judge_next({'a': returned}, strategy='depth')
+    assert [(line.person_name, line.shot_id) for line in queue.lines] == [('7', 'd9')]
+
+
+@quiet
 def test_queries_are_topics():
-    """Given ones, unknown ones, and those without a relevant document."""
+    """Given ones, unknown ones, those that begin with ?, and those without a relevant document."""
     judged = [*QRELS, ('9', 'd1', 0)]
     returned = [*RUN, ('9', 'd1', 1.0)]
     evaluator = TrecTopics(judged, 10)
     assert evaluator.queries == ['7', '8', '9']
+    assert TrecTopics([('?', 'd1', 1), *QRELS]).queries == ['?', '7', '8']
     assert evaluator.explain(returned, ['8', '7']).queries == ['8', '7']
     skipping = TrecTopics(judged, 10, queries_without_relevant='skip')
     diagnosis = skipping.explain(returned)
