@@ -242,6 +242,8 @@ def test_condensed_lists_count_the_documents_of_their_topic():
     assert evaluator.explain(returned, k=10).ap.tolist() == [1.0, 1.0]
     queue = evaluator.judge_next({'a': returned}, strategy='depth')
     assert [(line.person_name, line.shot_id) for line in queue.lines] == [('7', 'd9')]
+    report = evaluator.report({'a': returned})
+    assert report.evaluations['a'].judged.tolist() == [[0.5], [1.0]]  # of whole rankings
 
 
 @quiet
