@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 from mediaeval_ap import choices, definitions
 from mediaeval_ap.definitions import Cutoff, Definition
@@ -12,9 +11,6 @@ from mediaeval_ap.tables.reading import TableInput
 from mediaeval_ap.tables.table import Rows
 from mediaeval_ap.trec.matched_run import JudgedTopics, TrecSettings, read_qrels
 from mediaeval_ap.trec.topic_runs import TopicCriteria
-
-if TYPE_CHECKING:
-    pass
 
 
 class TrecTopics(Evaluator):

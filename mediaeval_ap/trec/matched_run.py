@@ -12,15 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import choices, definitions
-from mediaeval_ap.choices import (
-    Repeated,
-    TrecTies,
-    Unjudged,
-    WithoutRelevant,
-    check_policy,
-    check_without_relevant,
-    parameter_of_skipped,
-)
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoffs
 from mediaeval_ap.errors import (
     DataWarning,
@@ -36,13 +27,7 @@ from mediaeval_ap.results.notes import count_of_skipped
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import TableInput
 from mediaeval_ap.tables.table import consistent
-from mediaeval_ap.trec.entries import (
-    TOPIC,
-    Entries,
-    comparable_scores,
-    first_ranks,
-    read_entries,
-)
+from mediaeval_ap.trec.entries import TOPIC, Entries, comparable_scores, first_ranks, read_entries
 
 NO_RELEVANT_DOCUMENT = 'have no relevant document'
 FEW_ROWS = 10  # too few of one topic for a warning about scores
@@ -53,13 +38,13 @@ class TrecSettings(NamedTuple):
 
     definition: Definition
     cutoffs: list[Cutoff]
-    ties: TrecTies
+    ties: choices.TrecTies
     level: int
     policy: IdPolicy
-    skip_or_count: WithoutRelevant
-    unjudged: Unjudged
+    skip_or_count: choices.WithoutRelevant
+    unjudged: choices.Unjudged
     ignored: list[int]  # levels of relevance, ascending
-    repeated: Repeated
+    repeated: choices.Repeated
 
     @classmethod
     def checked(
@@ -68,7 +53,7 @@ class TrecSettings(NamedTuple):
         """Validate the arguments of `evaluate_trec`; `policies` are those with a keyword."""
         definition = definitions.get('trec' if definition is None else definition)
         cutoffs = check_cutoffs(definitions.CUTOFFS if K is None else K, definition)
-        ties = check_policy('ties', policies['ties'], choices.TREC_TIES)
+        ties = choices.check_policy('ties', policies['ties'], choices.TREC_TIES)
         if ties in ('expected', 'best', 'worst') and 'H' in definition.denominator:
             raise ParameterError(
                 f'found {ties}, which {definition} is not defined for, as it divides by hits',
@@ -80,10 +65,10 @@ class TrecSettings(NamedTuple):
             cutoffs,
             ties,
             policy=IdPolicy(missing, unknown, 'topic', 'a topic of the qrels'),
-            skip_or_count=check_without_relevant(policies['queries_without_relevant']),
+            skip_or_count=choices.check_without_relevant(policies['queries_without_relevant']),
             level=_check_level('relevance_level', policies['relevance_level']),
-            unjudged=check_policy('unjudged', policies['unjudged'], choices.UNJUDGED),
-            repeated=check_policy('repeated', policies['repeated'], choices.REPEATED),
+            unjudged=choices.check_policy('unjudged', policies['unjudged'], choices.UNJUDGED),
+            repeated=choices.check_policy('repeated', policies['repeated'], choices.REPEATED),
             ignored=_check_ignored(policies['ignore']),
         )
 
@@ -94,7 +79,7 @@ class TrecSettings(NamedTuple):
             'relevance_level': self.level,
             'missing': self.policy.missing,
             'unknown': self.policy.unknown,
-            **parameter_of_skipped(self.skip_or_count),
+            **choices.parameter_of_skipped(self.skip_or_count),
             **({'unjudged': self.unjudged} if self.unjudged == 'skip' else {}),
             **({'ignore': ','.join(map(str, self.ignored))} if self.ignored else {}),
             **({'repeated': self.repeated} if self.repeated == 'first' else {}),
@@ -297,7 +282,9 @@ class MatchedRun(NamedTuple):
         }
 
 
-def _each_document_once(returned: Entries, repeated: Repeated) -> tuple[Entries, list[DataWarning]]:
+def _each_document_once(
+    returned: Entries, repeated: choices.Repeated
+) -> tuple[Entries, list[DataWarning]]:
     if repeated == 'error':
         returned.refuse_repeated(choices.REPEATED_REMEDY)
         return returned, []
@@ -321,7 +308,7 @@ def _matched_rows(
 
 
 def _about_scores(
-    rows: MatchedRows, judged: Entries, ties: TrecTies, n_rising: int
+    rows: MatchedRows, judged: Entries, ties: choices.TrecTies, n_rising: int
 ) -> Iterator[DataWarning]:
     """Warn if most topics have scores that say little, but not of one short topic."""
     returned, topic, is_hit, n_by_topic = rows

@@ -8,21 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mediaeval_ap import choices
 from mediaeval_ap.arrays import ranges
-from mediaeval_ap.choices import (
-    Missing,
-    Repeated,
-    TrecTies,
-    Unjudged,
-    Unknown,
-    WithoutRelevant,
-)
 from mediaeval_ap.definitions import Cutoff, Definition, Precision, depths
-from mediaeval_ap.errors import (
-    ParameterError,
-    printable,
-    warn_caller,
-)
+from mediaeval_ap.errors import ParameterError, printable, warn_caller
 from mediaeval_ap.evaluation.data_warnings import without_relevant
 from mediaeval_ap.metrics.ap_of_hits import (
     PrecisionTerms,
@@ -35,11 +24,7 @@ from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables.reading import TableInput
 from mediaeval_ap.tables.table import Rows
 from mediaeval_ap.trec import sampled
-from mediaeval_ap.trec.entries import (
-    comparable_scores,
-    descending_keys,
-    is_large,
-)
+from mediaeval_ap.trec.entries import comparable_scores, descending_keys, is_large
 from mediaeval_ap.trec.matched_run import (
     JudgedTopics,
     MatchedRows,
@@ -49,8 +34,6 @@ from mediaeval_ap.trec.matched_run import (
 )
 from mediaeval_ap.trec.other_tools import file_in
 
-NO_RELEVANT_DOCUMENT = 'have no relevant document'
-FEW_ROWS = 10  # too few of one topic for a warning about scores
 UNORDERED = ('expected', 'threshold')  # ties that are not put in an order
 
 
@@ -60,15 +43,15 @@ def evaluate_trec(
     K: Cutoff | Iterable[Cutoff] | None = None,
     *,
     definition: str | Definition | None = None,
-    ties: TrecTies = 'trec_eval',
+    ties: choices.TrecTies = 'trec_eval',
     relevance_level: int = 1,
-    missing: Missing = 'error',
-    unknown: Unknown = 'error',
+    missing: choices.Missing = 'error',
+    unknown: choices.Unknown = 'error',
     measures: str | Iterable[str] = (),
-    queries_without_relevant: WithoutRelevant = 'count',
-    unjudged: Unjudged = 'nonrelevant',
+    queries_without_relevant: choices.WithoutRelevant = 'count',
+    unjudged: choices.Unjudged = 'nonrelevant',
     ignore: int | Iterable[int] = (),
-    repeated: Repeated = 'error',
+    repeated: choices.Repeated = 'error',
     name: str | None = None,
     part: str | None = None,
 ) -> Evaluation:
@@ -258,7 +241,9 @@ def _check_measures(measures: str | Iterable[str], settings: TrecSettings) -> li
     return parsed
 
 
-def precision_terms(rows: MatchedRows, ties: TrecTies, precision: Precision) -> PrecisionTerms:
+def precision_terms(
+    rows: MatchedRows, ties: choices.TrecTies, precision: Precision
+) -> PrecisionTerms:
     """Return the addend of each hit, by topic and rank; with expected ties, its mean."""
     returned, topic, is_hit, n_by_topic = rows
     score = comparable_scores(returned.number, ties)
@@ -297,7 +282,7 @@ def terms_of_blocks(
     is_hit: NDArray[np.bool_],
     ties_with_last: NDArray[np.bool_],
     topic_starts: NDArray[np.int64],
-    ties: TrecTies,
+    ties: choices.TrecTies,
     precision: Precision,
 ) -> PrecisionTerms:
     """Return the addends of the tie blocks that hold a hit.
