@@ -60,6 +60,9 @@ class TrecSettings(NamedTuple):
                 'ties',
             )
         missing, unknown = policies['missing'], policies['unknown']
+        ignore = policies['ignore']
+        if isinstance(ignore, str) or not isinstance(ignore, Iterable):
+            ignore = [ignore]
         return cls(
             definition,
             cutoffs,
@@ -69,7 +72,7 @@ class TrecSettings(NamedTuple):
             level=_check_level('relevance_level', policies['relevance_level']),
             unjudged=choices.check_policy('unjudged', policies['unjudged'], choices.UNJUDGED),
             repeated=choices.check_policy('repeated', policies['repeated'], choices.REPEATED),
-            ignored=_check_ignored(policies['ignore']),
+            ignored=sorted({_check_level('ignore', level) for level in ignore}),
         )
 
     @property
@@ -92,11 +95,6 @@ def _check_level(name: str, level: Any) -> int:
         return int(level)
     expected = 'an integer from -2**53 to 2**53'
     raise ParameterError(f'{name}: found {shown(level)}, expected {expected}')
-
-
-def _check_ignored(ignore: Any) -> list[int]:
-    is_one = isinstance(ignore, str) or not isinstance(ignore, Iterable)
-    return sorted({_check_level('ignore', level) for level in ([ignore] if is_one else ignore)})
 
 
 def read_qrels(qrels: TableInput, *, in_blocks: bool = False) -> Entries:
@@ -198,7 +196,6 @@ class MatchedRun(NamedTuple):
     returned: Entries
     rows: MatchedRows
     is_missing: NDArray[np.bool_]  # of each judged topic
-    n_unknown: int  # topics
     n_ignored: int  # rows
     warnings: list[DataWarning]
 
@@ -214,10 +211,9 @@ class MatchedRun(NamedTuple):
             n_rising *= _n_rising(every_row.topic.codes, first_ranks(run)) > 0
         returned, warnings = _each_document_once(every_row, settings.repeated)
         warnings += topics.about_ignored()
-        rows = _matched_rows(topics.counted, returned, topics.is_relevant)
-        n_unknown = len(returned.topic.values) - int(np.count_nonzero(rows.n_by_topic))
+        rows = _matched_rows(topics, returned)
         is_missing = (rows.n_by_topic == 0) & topics.is_scored
-        about_topics = _about_topics(judged, returned, rows.topic, is_missing, settings.policy)
+        about_topics = _about_topics(topics, rows, is_missing)
         has_hits = bool(rows.is_hit.any())
         name, truth = returned.source.name, printable(judged.source.name)
         ids_of_topics = returned.topic.values, truth, judged.topic.values
@@ -236,15 +232,7 @@ class MatchedRun(NamedTuple):
             judged_rows = ranked.entries.rows_of(topics.counted, np.flatnonzero(topics.is_judged))
             ranked = ranked.select(judged_rows, keep=True)
         warnings += _about_scores(ranked, judged, settings.ties, n_rising)
-        return cls(
-            topics,
-            returned,
-            ranked,
-            is_missing,
-            n_unknown=n_unknown,
-            n_ignored=n_ignored,
-            warnings=warnings,
-        )
+        return cls(topics, returned, ranked, is_missing, n_ignored=n_ignored, warnings=warnings)
 
     @property
     def scored(self) -> NDArray[np.int64]:
@@ -253,28 +241,25 @@ class MatchedRun(NamedTuple):
         is_left_out = self.is_missing & (topics.settings.policy.missing == 'skip')
         scored = np.flatnonzero(topics.is_scored & ~is_left_out)
         if not len(scored):
-            raise self._nothing_to_score()
+            cause = likely_cause(self.returned.topic.values, topics.judged.topic.values)
+            condition = ' and has a relevant document' if topics.n_skipped else ''
+            run = printable(self.returned.source.name)
+            finding = f'{run}: no topic of this run is judged{condition}'
+            raise UndefinedScoreError(f'{finding}; {cause}' if cause else finding)
         return scored
-
-    def _nothing_to_score(self) -> UndefinedScoreError:
-        cause = likely_cause(self.returned.topic.values, self.topics.judged.topic.values)
-        condition = ' and has a relevant document' if self.topics.n_skipped else ''
-        run = printable(self.returned.source.name)
-        finding = f'{run}: no topic of this run is judged{condition}'
-        return UndefinedScoreError(f'{finding}; {cause}' if cause else finding)
 
     @property
     def counts(self) -> dict[str, int]:
         """The sizes of qrels and run, for a manifest."""
-        settings = self.topics.settings
+        settings, judged = self.topics.settings, self.topics.judged
         n_relevant = self.topics.n_relevant[self.scored]
         return {
             'queries': len(n_relevant),
             'queries_without_relevant': int(np.count_nonzero(n_relevant == 0)),
-            'judgements': len(self.topics.judged),
+            'judgements': len(judged),
             'hypotheses': len(self.returned),
             'missing': int(np.count_nonzero(self.is_missing)),
-            'unknown': self.n_unknown,
+            'unknown': len({*self.returned.topic.values}.difference(judged.topic.values)),
             'relevant': int(n_relevant.sum()),
             'relevant_returned': int(np.count_nonzero(self.rows.is_hit)),
             **count_of_skipped(settings.skip_or_count, self.topics.n_skipped),
@@ -296,14 +281,12 @@ def _each_document_once(
     return distinct, [warning] * bool(n_dropped)
 
 
-def _matched_rows(
-    judged: Entries, returned: Entries, is_relevant: NDArray[np.bool_]
-) -> MatchedRows:
-    n_topics = len(judged.topic.values)
+def _matched_rows(topics: JudgedTopics, returned: Entries) -> MatchedRows:
+    judged = topics.counted
     topic = judged.topic.find(returned.topic).astype(np.int32)
     is_hit = np.zeros(len(returned), dtype=np.bool_)
-    is_hit[returned.rows_of(judged, np.flatnonzero(is_relevant))] = True
-    n_by_topic = np.bincount(topic + 1, minlength=n_topics + 1)[1:]
+    is_hit[returned.rows_of(judged, np.flatnonzero(topics.is_relevant))] = True
+    n_by_topic = np.bincount(topic + 1, minlength=len(judged.topic.values) + 1)[1:]
     return MatchedRows(returned, topic, is_hit, n_by_topic)
 
 
@@ -338,13 +321,11 @@ def _about_scores(
 
 
 def _about_topics(
-    judged: Entries,
-    returned: Entries,
-    topic: NDArray[np.int32],
-    is_missing: NDArray[np.bool_],
-    policy: IdPolicy,
+    topics: JudgedTopics, rows: MatchedRows, is_missing: NDArray[np.bool_]
 ) -> list[DataWarning]:
     """Raise for a topic that is in one file alone, or warn of it, as the policy says."""
+    judged, policy = topics.judged, topics.settings.policy
+    returned, topic, *_ = rows
     run = printable(returned.source.name)
     truth = printable(judged.source.name)
     warnings: list[DataWarning] = []
