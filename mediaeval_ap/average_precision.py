@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal
 
 from mediaeval_ap import choices, definitions
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoff
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from mediaeval_ap.execute.run_in_blocks import Part
     from mediaeval_ap.live import Live
-
-Runs: TypeAlias = Iterable[Run] | Mapping[str, Run]
 
 
 class AveragePrecision(Evaluator):

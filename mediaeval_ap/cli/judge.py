@@ -31,7 +31,6 @@ from mediaeval_ap.render.plot import FIGURE_FORMATS
 @options.judged_option
 @options.drop_unjudged_rows_option
 @options.topic_options
-@options.trec_options
 @option_kinds.integer(
     '--depth',
     default=None,
@@ -87,7 +86,6 @@ def pool_command(
 @options.drop_unjudged_rows_option
 @options.scoring_options
 @options.topic_options
-@options.trec_options
 @option_kinds.integer('-n', default=choices.TO_JUDGE, help='Number of lines.')
 @option_kinds.choice(
     '--by',

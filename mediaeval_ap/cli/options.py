@@ -126,10 +126,11 @@ mteb_part_option = option(
     metavar='SUBSET/SPLIT',
     help='Subset, split or both of MTEB predictions to score.  [default: the only one]',
 )
-topic_options = unmatched_ids('Topics', 'a RUN', 'QRELS')
+unmatched_topics_options = unmatched_ids('Topics', 'a RUN', 'QRELS')
 trec_options = combine_options(
     trec_ties_option, relevance_level_option, ignore_option, repeated_option, mteb_part_option
 )
+topic_options = combine_options(unmatched_topics_options, trec_options)
 jobs_option = option(
     '--jobs',
     metavar='N',

@@ -81,7 +81,7 @@ def export_trec_command(
 @options.relevance_level_option
 @options.ignore_option
 @options.repeated_option
-@option_kinds.unmatched_ids('Topics', 'a RUN', 'QRELS')
+@options.unmatched_topics_options
 @options.queries_without_relevant_option
 @options.unjudged_option
 @options.measures_option

@@ -32,7 +32,6 @@ from mediaeval_ap.render.document import Document, Grid
 @options.definition_option
 @options.judgement_options
 @options.topic_options
-@options.trec_options
 @options.warning_options
 @option_kinds.integer('-n', '--depth', default=20, help='Number of hypotheses to show.')
 @options.format_options
@@ -80,7 +79,6 @@ def rank_command(
 @options.queries_without_relevant_option
 @options.judgement_options
 @options.topic_options
-@options.trec_options
 @options.warning_options
 @option_kinds.flag('--per-query', help='List every query in tables; csv and json always do.')
 @option_kinds.integer(

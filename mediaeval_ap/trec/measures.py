@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import Floats
-from mediaeval_ap.choices import LARGEST_TREC_DEPTH, TREC_DEPTH, TrecTies, plain_text
+from mediaeval_ap.choices import LARGEST_TREC_DEPTH, TREC_DEPTH, plain_text
 from mediaeval_ap.definitions import Cutoff, ap_column
 from mediaeval_ap.errors import DataWarning, ParameterError, printable, require, shown
 from mediaeval_ap.evaluation.prepared_run import PreparedRun
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.trec.entries import Entries, comparable_scores, descending_keys
+from mediaeval_ap.trec.matched_run import MatchedRun
 from mediaeval_ap.trec.sampled import is_estimate, refuse_estimates
 from mediaeval_ap.trec.topics import as_word
 from mediaeval_ap.trec.topics import topics as ranked_topics
@@ -226,17 +227,13 @@ def with_measures(evaluation: Evaluation, run: PreparedRun, names: Sequence[str]
     return replace(evaluation, measures=selected)
 
 
-def measures_of_files(
-    measures: Sequence[Measure],
-    judged: Entries,
-    returned: Entries,
-    topic: NDArray[np.int32],
-    scored: NDArray[np.int64],
-    ties: TrecTies,
-) -> dict[str, Floats]:
-    """Compute measures for the topics `scored`; `topic` has the topic of each returned row."""
+def measures_of_files(measures: Sequence[Measure], matched: MatchedRun) -> dict[str, Floats]:
+    """Compute measures for the scored topics."""
     import ir_measures
 
+    judged, ties = matched.topics.counted, matched.topics.settings.ties
+    returned, topic, *_ = matched.rows
+    scored = matched.scored
     rows = np.flatnonzero(np.isin(judged.topic.codes, scored))
     _refuse_relevance(judged, rows)
     judgements = zip(judged.topic.codes[rows].tolist(), judged.documents(rows), strict=True)
@@ -284,16 +281,14 @@ def _refuse_relevance(judged: Entries, rows: NDArray[np.int64]) -> None:
     below = rows[largest[judged.topic.codes[rows]] < 0]
     if len(below):
         actual = f'none from 0 for topic {shown(judged.topic.text(below[0]))}'
-        raise judged.error(
-            below[:1], 'relevance', actual, 'at least one, for measures of ir_measures'
-        )
+        expected = 'at least one, for measures of ir_measures'
+        raise judged.error(below[:1], 'relevance', actual, expected)
     large = rows[np.abs(judged.number[rows]) > LARGEST_MEASURED_RELEVANCE]
     if len(large):
         actual = str(int(judged.number[large[0]]))
         limit = LARGEST_MEASURED_RELEVANCE
-        raise judged.error(
-            large, 'relevance', actual, f'-{limit} to {limit} for measures of ir_measures'
-        )
+        expected = f'-{limit} to {limit} for measures of ir_measures'
+        raise judged.error(large, 'relevance', actual, expected)
 
 
 def _values_by_measure(

@@ -202,9 +202,7 @@ def _score(matched: MatchedRun, measures: Sequence[Any], name: str) -> Evaluatio
     if measures and not is_sample:
         from mediaeval_ap.trec.measures import measures_of_files
 
-        values_by_measure = measures_of_files(
-            measures, topics.counted, rows.entries, rows.topic, scored, settings.ties
-        )
+        values_by_measure = measures_of_files(measures, matched)
     evaluation = Evaluation(
         [topics.judged.topic.values[code] for code in scored.tolist()],
         settings.cutoffs,
