@@ -138,9 +138,6 @@ class AveragePrecision(Evaluator):
     ) -> Evaluation:
         """Score a run on many queries at once.
 
-        Once the run is read, takes time in proportion to the number of queries times the number of
-        distinct names of the run.
-
         Parameters
         ----------
         hypothesis : str, path-like, file object, DataFrame, iterable of tuples, Store or Ranking

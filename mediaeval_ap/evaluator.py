@@ -69,9 +69,8 @@ class Evaluator:
             Columns ``rank`` (from 1), ``corpus_id``, ``video_id``, ``shot_id``, ``person_name``,
             ``distance``, ``confidence``, ``temporal_rank`` (from 1), ``relevant``, and
             ``precision`` down to that rank. Hypotheses that the definition drops are left out. For
-            a topic of TREC, ``qid``, ``docno`` and ``score`` stand after ``rank``.
-            ``attrs`` has AP at the cutoff k, such as ``AP@10``, and ``n_relevant``, the number of
-            relevant shots.
+            a topic of TREC, ``qid``, ``docno`` and ``score`` stand after ``rank``. ``attrs`` has AP
+            at the cutoff k, such as ``AP@10``, and the number of relevant shots, ``n_relevant``.
 
         Examples
         --------
@@ -138,8 +137,7 @@ class Evaluator:
         hits (``hits``), which repairs change. Where the reference repeats rows and the definition
         counts them, no ranking of distinct shots reaches 1: ``cutoff`` includes the difference.
 
-        Takes a few times as long as `evaluate`; longer if a large part of the run is tied at the
-        cutoff, in both distance and confidence.
+        Takes a few times as long as `evaluate`; longer if much of the run is tied at the cutoff.
 
         Examples
         --------
@@ -227,13 +225,11 @@ class Evaluator:
         runs : iterable or mapping from str
             The runs. The keys of a mapping name them; otherwise they get the names of their files,
             without the folder and suffix that all share.
-        queries, progress
-            As in `evaluate`.
+        queries, near, progress
+            As in `explain`.
         k : int or 'all', optional
             The cutoff of ``diagnoses`` and ``plot.loss()``; by default 100 if it is one of `K`,
             otherwise the last. The page has the loss at each of `K`.
-        near : float
-            As in `explain`.
         teams : mapping of str to str, optional
             The team of each run, by the name of the run; by default its name up to the first ``_``.
         baseline : str, optional
@@ -322,9 +318,8 @@ class Evaluator:
 
         Notes
         -----
-        Reads and ranks each run once; leaving out a team takes time for each query and run. Bounds
-        also take time for each unjudged shot of a query. They may be wider than needed where a
-        definition counts shots again, for ``n_wider`` queries of `Bounds`.
+        Reads and ranks each run once; leaving out a team takes time for each query and run, and
+        bounds for each unjudged shot of a query.
 
         References
         ----------
@@ -401,9 +396,8 @@ class Evaluator:
             A line is a shot, which is judged for all names at once (the default), or a shot and a
             name; for topics of TREC, always a document and a topic.
         strategy : {'mtc', 'rank-sum', 'depth'}
-            The order: largest effect on the difference in expected AP of the runs at the last
-            cutoff (minimal test collections); largest sum of 1/rank over runs and queries; best
-            rank.
+            The order: by the effect on the differences in expected AP at the last cutoff (minimal
+            test collections); by the sum of 1/rank over runs and queries; by the best rank.
 
         Returns
         -------

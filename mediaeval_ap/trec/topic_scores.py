@@ -91,10 +91,9 @@ def evaluate_trec(
     relevance_level : int
         The least relevance at which a document is relevant.
     missing : {'error', 'zero', 'skip'}
-        How to treat topics that the run lacks: raise an error, score them as if nothing were
-        returned, or leave them out.
+        Topics that the run lacks: an error, scored as if nothing were returned, or left out.
     unknown : {'error', 'drop'}
-        How to treat topics of the run that the qrels lack: raise an error, or leave them out.
+        Topics of the run that the qrels lack: an error, or left out.
     measures : str or iterable of str
         Measures of ir_measures to add, separated by spaces or commas, such as ``'nDCG@10 P@5 RR'``.
         They use graded relevance, and `ties`, which may not be ``'expected'`` or ``'threshold'``. A
@@ -107,8 +106,7 @@ def evaluate_trec(
         Documents with one of these relevances leave the ranking before ranks are counted, and are
         not relevant, whatever `relevance_level`.
     repeated : {'error', 'first'}
-        How to treat a document that the run lists again for a topic: raise an error, or keep the
-        row with the higher score.
+        Documents that the run lists again for a topic: an error, or the higher score stays.
     part : str, optional
         The subset or split to score if a run of MTEB has several: ``'en/test'``, or ``'en'`` or
         ``'test'`` if only one part has this name.
@@ -124,9 +122,8 @@ def evaluate_trec(
         When a file cannot be read, a relevance is not an integer, a topic has a document twice, or
         measures need rows that the qrels lack.
     ParameterError, MissingExtraError
-        When ties have no order, and there are measures; when ties are ``'expected'``, ``'best'`` or
-        ``'worst'``, and the definition divides by hits; when the extra ``trec`` is not installed;
-        when xinfAP does not have a setting.
+        When ties are ``'expected'``, ``'best'`` or ``'worst'``, and the definition divides by hits;
+        when measures or xinfAP do not have a setting; when the extra ``trec`` is not installed.
     UndefinedScoreError
         When no topic is left to score.
 
@@ -136,10 +133,6 @@ def evaluate_trec(
         As `AveragePrecision.evaluate`; when topics are missing or unknown, or documents repeated,
         and this is no error; when scores say little, or no row has a relevance of `ignore`; when
         infAP is measured on qrels with a relevance of -1.
-
-    Notes
-    -----
-    Takes O(n log n) time for n rows; of a sample, also time for each row and stratum.
 
     Examples
     --------
