@@ -12,10 +12,10 @@ import click
 
 from mediaeval_ap import __version__
 from mediaeval_ap.cli.output import (
+    as_usage_errors,
     check_paths,
     format_by_suffix,
     is_on_terminal,
-    options_for_parameters,
     tell_waiting_warnings,
     tell_warning,
     write,
@@ -140,7 +140,7 @@ class Command(_CommandWithHelp):
             assert isinstance(choice, click.Choice)
             ctx.params['format'] = format_by_suffix(ctx.params['output'], choice.choices)
         ctx.invoke(check_paths, ctx)
-        with progress_shown(is_on_terminal() and not quiet), options_for_parameters():
+        with progress_shown(is_on_terminal() and not quiet), as_usage_errors(only_typed=True):
             return super().invoke(ctx)
 
     def sections(self, ctx: click.Context) -> Iterator[tuple[str, list[tuple[str, str]]]]:

@@ -31,8 +31,6 @@ empty-run errors. In Python, a warning is a DataWarning of mediaeval_ap.errors w
 
 
 def _definitions_document() -> Document:
-    """Describe all definitions of average precision."""
-
     def blocks() -> Iterator[str]:
         yield LEGEND
         for definition in definitions.registered():
@@ -51,7 +49,6 @@ def _definitions_document() -> Document:
 
 
 def _warnings_document() -> Document:
-    """Describe all kinds of warnings and their remedies."""
     texts = [f'{kind}\n{indent(fill(text), "    ")}\n' for kind, text in KINDS.items()]
     return Document(lambda: [WARNINGS, *texts], lambda: KINDS)
 

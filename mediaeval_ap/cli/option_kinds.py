@@ -146,21 +146,13 @@ def _cutoff(value: str, field: str, expected: str) -> Cutoff:
     raise click.BadParameter(f'found {value!r}, expected {expected}')
 
 
-def missing_ids(ids: str, run: str) -> Decorator:
-    help = f'{ids} that {run} lacks: error (stop), zero or skip.'
-    return choice('--missing', choices.MISSING, 'error', help)
-
-
 def unmatched_ids(ids: str, run: str, truth: str) -> Decorator:
     """Make the options about ids that are in only one of two files."""
+    missing = f'{ids} that {run} lacks: error (stop), zero or skip.'
+    unknown = f'{ids} that {truth} lacks: error (stop) or drop.'
     return combine_options(
-        missing_ids(ids, run),
-        choice(
-            '--unknown',
-            choices.UNKNOWN,
-            'error',
-            f'{ids} that {truth} lacks: error (stop) or drop.',
-        ),
+        choice('--missing', choices.MISSING, 'error', missing),
+        choice('--unknown', choices.UNKNOWN, 'error', unknown),
     )
 
 

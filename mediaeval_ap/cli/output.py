@@ -81,35 +81,18 @@ def _file_identity(path: str) -> object:
 
 
 @contextmanager
-def as_usage_errors() -> Iterator[None]:
-    """Turn ParameterError into UsageError, with the names of typed options for parameters."""
+def as_usage_errors(*, only_typed: bool = False) -> Iterator[None]:
+    """Turn ParameterError, or only that of typed options, into UsageError with their names."""
     try:
         yield
     except ParameterError as error:
-        raise _usage_error(error) from error
-
-
-@contextmanager
-def options_for_parameters() -> Iterator[None]:
-    """Turn ParameterError about options that were typed into UsageError."""
-    try:
-        yield
-    except ParameterError as error:
-        if _typed_of(error).keys() <= {'baseline'}:  # its file may be the cause
+        typed = {name: option for name, option in typed_options() if name in error.parameters}
+        if only_typed and typed.keys() <= {'baseline'}:  # its file may be the cause
             raise
-        raise _usage_error(error) from error
-
-
-def _usage_error(error: ParameterError) -> click.UsageError:
-    message = str(error)
-    if options := ', '.join(_typed_of(error).values()):
-        message = f'{options}: {error.problem}'
-    return click.UsageError(message, click.get_current_context())
-
-
-def _typed_of(error: ParameterError) -> dict[str, str]:
-    """Return the typed options that an error is about, by parameter."""
-    return {name: option for name, option in typed_options() if name in error.parameters}
+        message = str(error)
+        if typed:
+            message = f'{", ".join(typed.values())}: {error.problem}'
+        raise click.UsageError(message, click.get_current_context()) from error
 
 
 def typed_options() -> Iterator[tuple[str, str]]:

@@ -36,7 +36,6 @@ class RunFile(str):
 
     @property
     def name_with_seed(self) -> str:
-        """The given name, with the seed, if any."""
         return name_with_seed(self.given_name, self.seed)
 
     @classmethod

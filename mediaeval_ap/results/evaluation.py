@@ -116,7 +116,6 @@ class ResultByQuery(Result):
 
     @classmethod
     def _join_field(cls, name: str, values: Sequence[Any]) -> Any:
-        """Join the values of one field, block after block."""
         if name in cls._COLUMNS:
             return _concatenate(name, values)
         if name == 'reference_rows':

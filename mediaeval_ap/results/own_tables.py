@@ -27,7 +27,6 @@ class OwnLayout(RecordLayout):
 
     @property
     def values(self) -> list[str]:
-        """The columns of values."""
         return [name for name in self.numbers if not name.startswith(OWN_COUNTS)]
 
     def explain(self, header: Sequence[str]) -> tuple[str, str] | None:

@@ -65,7 +65,6 @@ METRIC_KINDS: Mapping[str, MetricKind] = {
 
 
 def kind_of_metric(metric: str) -> MetricKind:
-    """Return the kind of a metric by its name in results."""
     return METRIC_KINDS.get(metric, MetricKind())
 
 
