@@ -106,14 +106,11 @@ class Definition:
     def __post_init__(self) -> None:
         value = self.without_relevant
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        distinct = 'a tuple of some of {}, each once'
         checks = [
             ('name', is_text(self.name), TEXT),
-            ('depth', _are_distinct(self.depth, 'RkN'), 'a tuple of some of R, k, N, each once'),
-            (
-                'denominator',
-                _are_distinct(self.denominator, 'RkNH'),
-                'a tuple of some of R, k, N, H, each once',
-            ),
+            ('depth', _are_distinct(self.depth, 'RkN'), distinct.format('R, k, N')),
+            ('denominator', _are_distinct(self.denominator, 'RkNH'), distinct.format('R, k, N, H')),
             ('without_relevant', is_number and 0 <= value <= 1, 'a number from 0 to 1'),
             ('repeats', isinstance(self.repeats, Repeats), 'one of Repeats'),
             ('source', is_text(self.source), TEXT),

@@ -171,9 +171,8 @@ def _check_beside_results(
 ) -> None:
     """Raise UsageError for options that need runs to score, or the reference, but have none."""
     if not scores_runs:
-        options.check_not_typed(
-            (*SCORING_OPTIONS, '--measures'), 'results, which are scored already'
-        )
+        names = *SCORING_OPTIONS, '--measures'
+        options.check_not_typed(names, 'results, which are scored already')
     for option, value in ('--cluster', 'video'), ('--by', 'corpus'):
         if reference is None and settings[option.removeprefix('--')] == value:
             raise click.UsageError(f'{option} {value} needs REFERENCE before the results')

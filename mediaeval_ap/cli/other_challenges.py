@@ -105,8 +105,7 @@ def evaluate_trec_command(
     trec_eval -c. Files of BEIR, Hugging Face, ir_datasets, MTEB, PyTerrier, ranx and
     sentence-transformers are recognised.
     """
-    definition = settings['definition']
-    options.check_metrics(cutoffs, definition, settings['measures'])
+    options.check_metrics(cutoffs, settings['definition'], settings['measures'])
     check_not_reread('QRELS', qrels, len(runs))
     runs = with_names(runs, names)
     from mediaeval_ap.trec import evaluate_trec

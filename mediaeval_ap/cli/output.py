@@ -29,15 +29,13 @@ class _NewFile(click.Path):
     """The path of an output, checked before anything is read."""
 
     def convert(self, value: Any, param: Any, ctx: click.Context | None) -> Output:
-        path = super().convert(value, param, ctx)
+        path = os.fsdecode(super().convert(value, param, ctx))
         if not path:
             self.fail('found an empty path, expected a file')
-        if path == STANDARD_STREAM:
-            return STANDARD_STREAM
-        if self.dir_okay and (os.path.isdir(path) or os.fspath(path)[-1:] in ('/', b'/')):
-            return os.fsdecode(path)
-        check_destination(os.fsdecode(path))
-        return os.fsdecode(path)
+        is_folder = self.dir_okay and (os.path.isdir(path) or path.endswith('/'))
+        if path != STANDARD_STREAM and not is_folder:
+            check_destination(path)
+        return path
 
 
 NEW_FILE = _NewFile(dir_okay=False, allow_dash=True)

@@ -101,18 +101,13 @@ def texts_at(texts: Sequence[str], positions: NDArray[np.integer]) -> list[str]:
     return [texts[position] for position in positions.tolist()]
 
 
+@dataclass(eq=False, repr=False)
 class StoredTexts(Sequence[str]):
     """A sequence of distinct texts, stored as UTF-8 and sorted by `key`."""
 
-    def __init__(
-        self,
-        content: NDArray[np.uint8],
-        ends: NDArray[np.int64],
-        key: Callable[[str], SortKey] = str,
-    ) -> None:
-        self.content = content
-        self.ends = ends
-        self._key = key
+    content: NDArray[np.uint8]
+    ends: NDArray[np.int64]  # of each text in the content
+    key: Callable[[str], SortKey] = str
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -148,7 +143,7 @@ class StoredTexts(Sequence[str]):
     def positions(self, texts: Sequence[str]) -> list[int]:
         """Return the position of each text, or -1."""
         if len(texts) * len(self).bit_length() < len(self):
-            insertions = [bisect_left(self, self._key(text), key=self._key) for text in texts]
+            insertions = [bisect_left(self, self.key(text), key=self.key) for text in texts]
             return [
                 position if position < len(self) and self[position] == text else -1
                 for position, text in zip(insertions, texts, strict=True)

@@ -29,7 +29,6 @@ from mediaeval_ap.tables.reading import TableInput
 from mediaeval_ap.tables.table import consistent
 from mediaeval_ap.trec.entries import TOPIC, Entries, comparable_scores, first_ranks, read_entries
 
-NO_RELEVANT_DOCUMENT = 'have no relevant document'
 FEW_ROWS = 10  # too few of one topic for a warning about scores
 
 
@@ -178,7 +177,7 @@ class JudgedTopics:
         """Return a warning about topics left out; raise UndefinedScoreError if all are."""
         name = self.judged.source.name
         counts = self.n_skipped, len(self.is_scored)
-        return skipped_queries(name, name, *counts, NO_RELEVANT_DOCUMENT)
+        return skipped_queries(name, name, *counts, 'have no relevant document')
 
     def about_ignored(self) -> list[DataWarning]:
         lacking = np.setdiff1d(self.settings.ignored, self.judged.number)
