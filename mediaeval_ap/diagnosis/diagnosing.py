@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import Levenshtein
 import numpy as np
@@ -22,7 +21,7 @@ from mediaeval_ap.diagnosis.loss import (
     gains,
     loss_parts,
 )
-from mediaeval_ap.diagnosis.other_definitions import reconcile_run
+from mediaeval_ap.diagnosis.other_definitions import hits_of, reconcile_run
 from mediaeval_ap.diagnosis.ties import tie_bounds
 from mediaeval_ap.errors import printable
 from mediaeval_ap.evaluation.prepared_run import PreparedRun, SelectedQueries
@@ -47,17 +46,18 @@ def diagnose(
     cutoffs = depths(K)
     examined_run = ExaminedRun(run, names, near)
     examined = examined_run.examine(names, max(cutoffs), reader)
-    n_relevant = examined.hits.counts.relevant
-    values = ap_by_state(examined.hits, cutoffs, definition)
+    n_relevant = examined.hits.n_relevant
+    scored = hits_of(examined.facts, definition).ap(cutoffs, definition)
+    values = ap_by_state(scored, examined.hits, cutoffs, definition)
     shot_gains = gains(examined.hits, cutoffs, definition)
-    ap = values[0][rows]
+    ap = scored[rows]
     evaluation = evaluate_run(run, selected, Scores(ap, n_relevant[rows]))
-    alone = _gains_alone(examined, values[0], cutoffs, definition)
+    alone = _gains_alone(examined, scored, cutoffs, definition)
     ties = [
         tie_bounds(
             hits,
             n_relevant,
-            examined.hits.counts.ranked,
+            examined.hits.n_ranked,
             K=cutoffs,
             definition=definition,
             shot_id=examined_run.shot_id,
@@ -84,14 +84,14 @@ def diagnose(
                     if run.criteria.has_names or part not in NAME_PARTS
                 },
                 ties={level: bounds[column].of(rows) for level, bounds in levels},
-                confused=[lost.confused for lost in confused],
+                confused=[lost for *_, lost in confused],
                 near_misses=[
                     NearMiss(
-                        n_hypotheses=int(run.ranking.name_counts[lost.name]),
-                        alone=alone[lost.query, lost.name][column],
-                        **vars(lost.confused),
+                        n_hypotheses=int(run.ranking.name_counts[name]),
+                        alone=alone[query, name][column],
+                        **vars(lost),
                     )
-                    for lost in near_misses
+                    for query, name, lost in near_misses
                 ],
                 definitions=definitions[column],
                 _examined=examined_run,
@@ -105,17 +105,9 @@ def _gains_alone(
 ) -> dict[tuple[int, int], list[float]]:
     """Return the gain in AP at each cutoff if a name is corrected, by numbers of query and name."""
     query = np.array([query for query, _ in examined.corrected], dtype=np.int64)
-    sizes = examined.hits.counts.relevant[query], examined.hits.counts.ranked[query]
+    sizes = examined.hits.n_relevant[query], examined.hits.n_ranked[query]
     corrected_ap = RankedHits.of(list(examined.corrected.values()), *sizes).ap(K, definition)
     return dict(zip(examined.corrected, (corrected_ap - ap[query]).tolist(), strict=True))
-
-
-class _LostName(NamedTuple):
-    """A name under which shots of a query were lost, and the numbers of both."""
-
-    query: int
-    name: int
-    confused: ConfusedName
 
 
 def _lost_names(
@@ -124,8 +116,8 @@ def _lost_names(
     shot_gains: Floats,  # the AP that the repair of each shot adds
     queries: Sequence[str],
     ranking: Ranking,
-) -> list[_LostName]:
-    """Return the names under which shots of a kind were returned, the costliest first."""
+) -> list[tuple[int, int, ConfusedName]]:
+    """Return the names under which shots of a kind were lost, costliest first, with numbers."""
     hypotheses = examined.hypotheses
     shots = examined.hits.shots
     n_of_shot = np.diff(
@@ -150,8 +142,8 @@ def _lost_names(
         name_text = ranking.names.values[name_number]
         letters = letters_that_differ(query_text, name_text)
         confused = ConfusedName(name_text, query_text, count, distance, letters, adds)
-        lost.append(_LostName(query_number, name_number, confused))
-    lost.sort(key=lambda row: _costliest_first(row.confused))
+        lost.append((query_number, name_number, confused))
+    lost.sort(key=lambda row: _costliest_first(row[-1]))
     return lost
 
 

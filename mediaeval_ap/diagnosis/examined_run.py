@@ -24,9 +24,8 @@ from mediaeval_ap.diagnosis.loss import (
     RelevantHypotheses,
     RepairableHits,
     ReturnedShots,
-    ShotCounts,
     gains,
-    hit_ranks,
+    repairable_hits,
     shots_of,
     tie_ranks,
 )
@@ -102,7 +101,6 @@ class ExaminedRun:
         self, queries: Sequence[str], depth: int, reader: Reader | None = None
     ) -> ExaminedQueries:
         """Find relevant shots, with exact ranks down to a depth; `reader` reads each listing."""
-        reference = self.criteria.reference
         definition = self.criteria.definition
         hypotheses = self._relevant_hypotheses(queries)
         ends = np.bincount(hypotheses.query, minlength=len(queries)).cumsum().tolist()
@@ -146,24 +144,12 @@ class ExaminedRun:
         hypotheses = RelevantHypotheses._make(column[is_answer] for column in hypotheses)
         kinds = self._kinds(hypotheses, queries)
         shots = shots_of(hypotheses, kinds)
-        n_ranked = [facts.n_returned(definition) for facts in all_facts]
-        counts = ShotCounts(
-            np.array([reference.n_relevant(query) for query in queries]),
-            np.array([reference.n_shots(query) for query in queries]),
-            np.array(n_ranked, dtype=np.int64),
-        )
-        ranks = hit_ranks(
-            shots,
-            all_facts,
-            tie_starts,
-            unjudged if judged is not None else [],
-            definition=definition,
-            n_ranked=counts.ranked,
-        )
+        if judged is None:
+            unjudged = []
         return ExaminedQueries(
             hypotheses,
             kinds,
-            RepairableHits(shots, ranks, counts),
+            repairable_hits(shots, all_facts, tie_starts, unjudged, definition=definition),
             ties=list(map(join_rankings, zip(*ties, strict=True))),
             facts=all_facts,
             corrected=corrected,
@@ -323,18 +309,18 @@ def notes_of_query(run: ExaminedRun, query: str) -> list[str]:
 
 def _gains_in_order(run: ExaminedRun, examined: ExaminedQueries, depth: int) -> list[float]:
     """Return the AP that the repair of each shot adds: returned shots by rank, then absent ones."""
-    counts = examined.hits.counts
+    hits = examined.hits
     definition = run.criteria.definition
 
     def all_in_front(n_shots: int) -> float:
         ranks = np.arange(1, n_shots + 1)
-        n_ranked = counts.ranked + n_shots - n_returned
-        hits = RankedHits(np.zeros_like(ranks), ranks, counts.relevant, n_ranked)
-        return float(hits.ap([depth], definition)[0, 0])
+        n_ranked = hits.n_ranked + n_shots - n_returned
+        in_front = RankedHits(np.zeros_like(ranks), ranks, hits.n_relevant, n_ranked)
+        return float(in_front.ap([depth], definition)[0, 0])
 
-    gains_of_returned: list[float] = gains(examined.hits, [depth], definition)[:, 0].tolist()
+    gains_of_returned: list[float] = gains(hits, [depth], definition)[:, 0].tolist()
     n_returned = len(gains_of_returned)
-    n_shots = range(n_returned, int(counts.distinct[0]) + 1)
+    n_shots = range(n_returned, int(hits.n_distinct[0]) + 1)
     values = list(map(all_in_front, n_shots))
     return gains_of_returned + [after - before for before, after in pairwise(values)]
 

@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import Floats, combine, ranges, ranks_in_runs, run_starts
 from mediaeval_ap.definitions import Definition, Repeats
-from mediaeval_ap.evaluation.listing import NONE, RankingFacts, WholeListing
+from mediaeval_ap.evaluation.listing import RankingFacts, WholeListing
 from mediaeval_ap.metrics.ap_of_hits import RankedHits
 
 PARTS = {
@@ -106,14 +106,6 @@ def shots_of(hypotheses: RelevantHypotheses, kinds: NDArray[np.int64]) -> Return
     )
 
 
-class ShotCounts(NamedTuple):
-    """Numbers of shots, one for each query."""
-
-    relevant: NDArray[np.int64]  # R of the definition
-    distinct: NDArray[np.int64]  # relevant shots, each once
-    ranked: NDArray[np.int64]  # N of the definition
-
-
 def tie_ranks(listing: WholeListing, definition: Definition) -> NDArray[np.int64]:
     """Return, for each listed relevant shot, the first rank, from 1, of its block of ties."""
     block_starts = listing.tie_starts
@@ -123,39 +115,34 @@ def tie_ranks(listing: WholeListing, definition: Definition) -> NDArray[np.int64
     return starts + 1
 
 
-class HitRanks(NamedTuple):
-    """The ranks of hits, from 1, in each state before shots under other names move forward."""
-
-    scored_query: NDArray[np.int64]
-    scored: NDArray[np.int64]  # as the definition ranks and counts
-    # The next have one rank for each row of `ReturnedShots`.
-    first: NDArray[np.int64]  # each shot counts once
-    ties: NDArray[np.int64]  # hits under the query first among equal confidences
-    judged: NDArray[np.int64] | None  # without unjudged shots; None for names
-    confidence: NDArray[np.int64]  # hits under the query before all others
-
-
 class RepairableHits(NamedTuple):
     """All that a repair moves, and the sizes that AP is divided by."""
 
     shots: ReturnedShots
-    ranks: HitRanks
-    counts: ShotCounts
+    # The rank of each shot, from 1, in each state before shots under other names move forward.
+    first: NDArray[np.int64]  # each shot counts once
+    ties: NDArray[np.int64]  # hits under the query first among equal confidences
+    judged: NDArray[np.int64] | None  # without unjudged shots; None for names
+    confidence: NDArray[np.int64]  # hits under the query before all others
+    # Numbers of shots, one for each query.
+    n_relevant: NDArray[np.int64]  # R of the definition
+    n_distinct: NDArray[np.int64]  # relevant shots, each once
+    n_ranked: NDArray[np.int64]  # N of the definition
 
 
-def hit_ranks(
+def repairable_hits(
     shots: ReturnedShots,
     facts: Sequence[RankingFacts],
     ties: Sequence[NDArray[np.int64]],
     unjudged: Sequence[NDArray[np.int64]],
     *,
     definition: Definition,
-    n_ranked: NDArray[np.int64],
-) -> HitRanks:
-    """Return the ranks of the shots from the facts and the `tie_ranks` of each query.
+) -> RepairableHits:
+    """Rank the shots by the facts and the `tie_ranks` of each query.
 
     `unjudged` has the number of unjudged shots before these; it is empty for names.
     """
+    n_ranked = np.array([ranking.n_returned(definition) for ranking in facts], dtype=np.int64)
     # Hits that are not listed stand below the largest cutoff: any rank behind all others will do.
     first = n_ranked[shots.query] + 1
     starts = first.copy()
@@ -165,17 +152,18 @@ def hit_ranks(
         listed_rows = slice(begin, begin + len(tie_starts))
         first[listed_rows] = ranking.distinct_ranks if drops else ranking.first_ranks
         starts[listed_rows] = tie_starts
-    scored = [ranking.ranks(definition) for ranking in facts]
     is_own = shots.kind == OWN
     in_block = ranks_in_runs(run_starts([shots.query, starts]), len(first))
     untied = np.where(is_own, starts + in_block - 1, first)
-    return HitRanks(
-        np.repeat(np.arange(len(facts)), list(map(len, scored))),
-        np.concatenate([NONE, *scored]),
+    return RepairableHits(
+        shots,
         first,
         untied,
-        untied - np.concatenate(unjudged) if unjudged else None,
-        np.where(is_own, ranks_in_runs(run_starts([shots.query]), len(first)), first),
+        judged=untied - np.concatenate(unjudged) if unjudged else None,
+        confidence=np.where(is_own, ranks_in_runs(run_starts([shots.query]), len(first)), first),
+        n_relevant=np.array([ranking.n_relevant(definition) for ranking in facts]),
+        n_distinct=np.array([ranking.n_relevant_shots for ranking in facts]),
+        n_ranked=n_ranked,
     )
 
 
@@ -199,34 +187,33 @@ def move_to_front(
     return new_ranks[np.lexsort((new_ranks, query))]
 
 
-def ap_by_state(repairable: RepairableHits, K: Sequence[int], definition: Definition) -> Floats:
+def ap_by_state(
+    scored: Floats, repairable: RepairableHits, K: Sequence[int], definition: Definition
+) -> Floats:
     """Return AP as scored, then after each repair, shape (n_states, n_queries, n_cutoffs)."""
-    shots, ranks, counts = repairable
+    shots, first, ties, judged, confidence, n_relevant, n_distinct, n_ranked = repairable
     query = shots.query
     ranks_by_kind = [
-        move_to_front(query, ranks.confidence, shots.kind <= kind)
+        move_to_front(query, confidence, shots.kind <= kind)
         for kind in range(OWN + 1, len(SHOT_KINDS))
     ]
-    states = [(ranks.scored_query, ranks.scored)]
-    repaired = ranks.first, ranks.ties, ranks.judged, ranks.confidence, *ranks_by_kind
-    states += [(query, hits) for hits in repaired if hits is not None]
-    sizes = counts.relevant, counts.ranked
-    values = [RankedHits(*state, *sizes).ap(K, definition) for state in states]
+    repaired = first, ties, judged, confidence, *ranks_by_kind
+    states = [
+        RankedHits(query, ranks, n_relevant, n_ranked) for ranks in repaired if ranks is not None
+    ]
     # At last, all relevant shots are in front.
-    query_of_all = np.repeat(np.arange(len(counts.distinct)), counts.distinct)
-    all_in_front = ranges(np.ones_like(counts.distinct), counts.distinct)
-    n_returned = np.bincount(query, minlength=len(counts.distinct))
-    n_ranked = counts.ranked + counts.distinct - n_returned
-    best_hits = RankedHits(query_of_all, all_in_front, counts.relevant, n_ranked)
-    values.append(best_hits.ap(K, definition))
-    return np.stack(values)
+    query_of_all = np.repeat(np.arange(len(n_distinct)), n_distinct)
+    all_in_front = ranges(np.ones_like(n_distinct), n_distinct)
+    n_ranked = n_ranked + n_distinct - np.bincount(query, minlength=len(n_distinct))
+    states.append(RankedHits(query_of_all, all_in_front, n_relevant, n_ranked))
+    return np.stack([scored, *(hits.ap(K, definition) for hits in states)])
 
 
 def gains(repairable: RepairableHits, K: Sequence[int], definition: Definition) -> Floats:
     """Return the AP that each shot adds as it moves behind those before it, by kind and rank."""
-    shots, ranks, counts = repairable
+    shots = repairable.shots
     query = shots.query
-    n_rows = len(shots.query)
+    n_rows = len(query)
     shot_gains = np.zeros((n_rows, len(K)))
     begins = run_starts([query])
     n_shots = np.diff(begins, append=n_rows)
@@ -245,9 +232,9 @@ def gains(repairable: RepairableHits, K: Sequence[int], definition: Definition) 
         rows = ranges(begins[index[states]], sizes)
         state = np.arange(len(states)).repeat(sizes)
         is_moved = turn[rows] <= n_in_front[states].repeat(sizes)
-        hits = move_to_front(state, ranks.confidence[rows], is_moved)
+        hits = move_to_front(state, repairable.confidence[rows], is_moved)
         queries = query[begins[index[states]]]
-        sizes_of_states = counts.relevant[queries], counts.ranked[queries]
+        sizes_of_states = repairable.n_relevant[queries], repairable.n_ranked[queries]
         values[states] = RankedHits(state, hits, *sizes_of_states).ap(K, definition)
     is_step = index[1:] == index[:-1]
     shot_gains[order[shots.kind[order] != OWN]] = np.diff(values, axis=0)[is_step]
