@@ -124,7 +124,8 @@ class ExaminedRun:
                     reader(listing)
             span = spans[number]
             if span.start == span.stop:
-                all_facts.append(self.lister.facts_without_hits(query))
+                ranking = self.lister.ranking_of(query)
+                all_facts.append(self.lister.facts_without_hits(query, ranking))
                 tie_starts.append(NONE)
                 unjudged.append(NONE)
                 ties.append((nothing_tied, nothing_tied))

@@ -202,7 +202,7 @@ class Lister:
                 first_positions=first_positions,
                 relevant=relevant,
                 tie_starts=run_starts(keys),
-                facts=self._facts_without_hits(query, ranking)._replace(
+                facts=self.facts_without_hits(query, ranking)._replace(
                     all_ranks=relevant + 1,
                     first_ranks=first_hits + 1,
                     distinct_ranks=first_positions.searchsorted(first_hits) + 1,
@@ -210,11 +210,8 @@ class Lister:
                 ),
             )
 
-    def facts_without_hits(self, query: str) -> RankingFacts:
+    def facts_without_hits(self, query: str, ranking: BaseRanking) -> RankingFacts:
         """Return the facts about the ranking of a query that has no hit."""
-        return self._facts_without_hits(query, self.ranking_of(query))
-
-    def _facts_without_hits(self, query: str, ranking: BaseRanking) -> RankingFacts:
         reference = self.relevance.reference
         sizes = reference.n_rows(query), reference.n_shots(query), len(ranking), ranking.n_shots
         return RankingFacts(NONE, NONE, NONE, 0, *sizes)

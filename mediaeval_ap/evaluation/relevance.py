@@ -115,11 +115,10 @@ class ShotsByName:
             text: self.numbers[begin:end]
             for text, begin, end in zip(name.values, [0, *ends], ends, strict=False)
         }
-        self._no_shots = np.empty(0, dtype=np.int64)
 
     def shots(self, name: str) -> NDArray[np.int64]:
         """Return the numbers of the shots of a name that are in the run, in no order."""
-        return self._shots_by_name.get(name, self._no_shots)
+        return self._shots_by_name.get(name, self.numbers[:0])
 
 
 class Relevance:

@@ -55,28 +55,21 @@ def evaluate_run(
     run: PreparedRun, queries: SelectedQueries, scores: Scores | None = None
 ) -> Evaluation:
     """Evaluate a run on all selected queries; `scores` are their values if they are known."""
-    if scores is None:
-        evaluation = score_names(run, queries.names, queries.source)
-    else:
-        evaluation = evaluation_of(run, queries.names, queries.source, scores)
+    evaluation = score_names(run, queries.names, queries.source, scores)
     return finish_evaluation(evaluation, queries.n_skipped, run.warnings_with(queries.warnings))
 
 
-def score_names(run: PreparedRun, names: list[str], source: Provenance | None) -> Evaluation:
+def score_names(
+    run: PreparedRun, names: list[str], source: Provenance | None, scores: Scores | None = None
+) -> Evaluation:
     """Score a run on names, all queries or a block of them, without warnings.
 
     `source` is the source of the queries, None if they are the names of the reference.
     """
-    K = run.criteria.K
-    with_shares = run.criteria.judgements is not None
-    return evaluation_of(run, names, source, score(run.lister, names, K, with_shares=with_shares))
-
-
-def evaluation_of(
-    run: PreparedRun, names: list[str], source: Provenance | None, scores: Scores
-) -> Evaluation:
-    """Add inputs and counts to the values of queries."""
     criteria = run.criteria
+    if scores is None:
+        with_shares = criteria.judgements is not None
+        scores = score(run.lister, names, criteria.K, with_shares=with_shares)
     counts = {
         'queries': len(names),
         'queries_without_relevant': int(np.count_nonzero(scores.n_relevant == 0)),
