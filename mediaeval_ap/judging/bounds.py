@@ -27,9 +27,9 @@ Where a definition also divides by hits (H), the bounds are 0 and `Definition.up
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -320,48 +320,29 @@ class RankedRun:
 class UnjudgedPool:
     """The shots that some run returned for a query and that are not judged for it."""
 
-    def __init__(self, queries: Sequence[str], counts_again: bool) -> None:
+    def __init__(
+        self, queries: Sequence[str], runs: Collection[RankedRun], counts_again: bool
+    ) -> None:
         self._queries = queries
-        self._counts_again = counts_again
-        self._unjudged: defaultdict[str, set[ShotIds]] = defaultdict(set)
-        self._pooled: defaultdict[str, set[ShotIds]] = defaultdict(set)
-        self._n_unjudged_by_run: defaultdict[str, int] = defaultdict(int)
-        self._judged_shares: dict[str, dict[str, float | None]] = {}
-
-    def add(self, name: str, run: RankedRun) -> None:
-        """Add the shots of a run, and the judged shares of its rankings."""
-        shares = []
-        for query in self._queries:
-            hits = run.hits_by_query[query]
-            shares.append(hits.judged_shares)
-            unjudged = [ids for ids, is_judged in hits.pooled.items() if not is_judged]
-            self._pooled[query].update(hits.pooled)
-            self._unjudged[query].update(unjudged)
-            self._n_unjudged_by_run[name] += len(unjudged)
-        columns = zip(map(judged_column, run.run.criteria.K), np.array(shares).T, strict=True)
-        self._judged_shares[name] = {
-            column: mean(share[~np.isnan(share)]) for column, share in columns
+        pooled: dict[str, dict[ShotIds, bool]] = {query: {} for query in queries}
+        for run, query in product(runs, pooled):
+            pooled[query] |= run.hits_by_query[query].pooled
+        self._unjudged = {
+            query: sorted(ids for ids, is_judged in shots.items() if not is_judged)
+            for query, shots in pooled.items()
         }
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """The number of pairs of a query and a shot in the pool, and of the unjudged ones."""
-        shots_by_kind = {'pool': self._pooled, 'unjudged': self._unjudged}
-        return {
-            kind: sum(map(len, shots_by_query.values()))
-            for kind, shots_by_query in shots_by_kind.items()
+        self.counts = {  # pairs of a query and a shot
+            'pool': sum(map(len, pooled.values())),
+            'unjudged': sum(map(len, self._unjudged.values())),
         }
+        # A reference of all unjudged pairs, as if each were relevant.
+        rows = [(*shot, query) for query, shots in self._unjudged.items() for shot in shots]
+        self._reference = Reference(Table.of_texts(rows, REFERENCE, '<unjudged>'), counts_again)
 
-    @property
-    def reference(self) -> Reference:
-        """A reference of all unjudged pairs, as if each were relevant."""
-        rows = [(*shot, query) for query, shots in self._unjudged.items() for shot in sorted(shots)]
-        return Reference(Table.of_texts(rows, REFERENCE, '<unjudged>'), self._counts_again)
-
-    def bounds_of(self, run: RankedRun, unjudged: Reference) -> RunBounds:
-        """Return the bounds of a run; `unjudged` is the `reference` of this pool."""
+    def bounds_of(self, run: RankedRun) -> RunBounds:
+        """Return the bounds of a run for each number of shots made relevant."""
         criteria = run.run.criteria
-        relevance = Relevance(unjudged, run.run.ranking.shots)
+        relevance = Relevance(self._reference, run.run.ranking.shots)
         by_query = []
         for query in self._queries:
             hits = run.hits_by_query[query]
@@ -383,8 +364,13 @@ class UnjudgedPool:
         n_wider = sum(not bounds.is_exact.all() for bounds in by_query)
         return RunBounds(low, high, sizes.cumsum() - sizes, n_wider)
 
-    def summary(self, name: str, bounds: RunBounds, metrics: Sequence[str]) -> Bounds:
+    def summary(self, run: RankedRun, bounds: RunBounds, metrics: Sequence[str]) -> Bounds:
         """Return the bounds of the means of a run, by the names of these means."""
+        hits_of_queries = [run.hits_by_query[query] for query in self._queries]
+        shares = np.array([hits.judged_shares for hits in hits_of_queries]).T
+        columns = zip(map(judged_column, run.run.criteria.K), shares, strict=True)
+        judged = {column: mean(share[~np.isnan(share)]) for column, share in columns}
+        n_unjudged = sum(list(hits.pooled.values()).count(False) for hits in hits_of_queries)
         extremes = (
             np.minimum.reduceat(bounds.low, bounds.starts),
             np.maximum.reduceat(bounds.high, bounds.starts),
@@ -393,8 +379,7 @@ class UnjudgedPool:
             dict(zip(metrics, mean_average_precision(values).tolist(), strict=True))
             for values in extremes
         )
-        n_unjudged = self._n_unjudged_by_run[name]
-        return Bounds(low, high, self._judged_shares[name], n_unjudged, bounds.n_wider)
+        return Bounds(low, high, judged, n_unjudged, n_wider=bounds.n_wider)
 
 
 def certain_orders(runs: Sequence[str], bounds: Mapping[str, RunBounds]) -> list[CertainOrder]:

@@ -67,9 +67,6 @@ class Pooling:
         self._ranked_runs: dict[str, RankedRun] = {}
         self._warning_by_text = {str(warning): warning for warning in pooled.queries.warnings}
         self._finders: defaultdict[Judgement, set[str]] = defaultdict(set)
-        self._unjudged = None
-        if criteria.judgements is not None:
-            self._unjudged = UnjudgedPool(self.queries, criteria.definition.counts_again)
 
     def reader(self, run: PreparedRun) -> RankedRun:
         """Return a run that is to read the listings of all queries, down to `deepest`."""
@@ -81,8 +78,6 @@ class Pooling:
             for shot in hits.relevant:
                 self._finders[(*shot, query)].add(self._runs.teams[name])
         self._ranked_runs[name] = ranked
-        if self._unjudged is not None:
-            self._unjudged.add(name, ranked)
         about_run = ranked.run.warnings_with([])
         self._warning_by_text |= {str(warning): warning for warning in about_run}
 
@@ -172,16 +167,20 @@ class Pooling:
         self, runs: Sequence[str]
     ) -> tuple[dict[str, Bounds], list[CertainOrder], dict[str, int]]:
         """Return the bounds, the certain orders and the counts; empty without judgements."""
-        if self._unjudged is None:
+        criteria = self._runs.criteria
+        if criteria.judgements is None:
             return {}, [], {}
-        unjudged = self._unjudged
-        reference = unjudged.reference
+        ranked_runs = self._ranked_runs
+        counts_again = criteria.definition.counts_again
+        unjudged = UnjudgedPool(self.queries, ranked_runs.values(), counts_again)
         by_number = {
-            name: unjudged.bounds_of(self._ranked_runs[name], reference)
+            name: unjudged.bounds_of(ranked_runs[name])
             for name in tracked(runs, 'bounding', ' runs')
         }
-        metrics = _metrics(self._runs.criteria.K)
-        bounds = {name: unjudged.summary(name, by_number[name], metrics) for name in runs}
+        metrics = _metrics(criteria.K)
+        bounds = {
+            name: unjudged.summary(ranked_runs[name], by_number[name], metrics) for name in runs
+        }
         return bounds, certain_orders(runs, by_number), unjudged.counts
 
 
