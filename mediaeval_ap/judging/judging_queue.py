@@ -14,7 +14,7 @@ from mediaeval_ap.arrays import Floats
 from mediaeval_ap.choices import JudgedBy, Strategy
 from mediaeval_ap.errors import DataWarning, ParameterError, shown, with_noun
 from mediaeval_ap.judging.candidates import NOT_JUDGED, PairLabels, PoolPairs
-from mediaeval_ap.judging.minimal_test_collections import MinimalTestCollections
+from mediaeval_ap.judging.minimal_test_collections import ExpectedAP, RelevanceModel
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.results.described import Described, json_document, manifest_json
 from mediaeval_ap.results.rounding import OWN_DECIMALS
@@ -72,8 +72,12 @@ class Chooser:
         return self.pairs.shot if self.by == 'shot' else np.arange(len(self.pairs))
 
     @cached_property
-    def mtc(self) -> MinimalTestCollections:
-        return MinimalTestCollections(self.pairs)
+    def _model(self) -> RelevanceModel:
+        return RelevanceModel(self.pairs)
+
+    @cached_property
+    def _expected(self) -> ExpectedAP:
+        return ExpectedAP(self.pairs)
 
     @cached_property
     def _fixed_values(self) -> Floats:
@@ -83,9 +87,12 @@ class Chooser:
         return values
 
     def _values(self, labels: PairLabels) -> Floats:
-        if self.strategy == 'mtc':
-            return self.mtc.effects(labels)
-        return self._fixed_values
+        if self.strategy != 'mtc':
+            return self._fixed_values
+        # The variance of each label times that of the slopes over runs.
+        p = self._model.probabilities(labels)
+        values: Floats = p * (1 - p) * self._expected.derivatives(p).var(axis=0)
+        return values
 
     def scores(self, labels: PairLabels) -> Floats:
         """Return the score of each unit, -1 where all its pairs are judged."""

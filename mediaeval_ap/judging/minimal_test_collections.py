@@ -33,20 +33,6 @@ LARGEST_GRADIENT = 1e-7  # of the log-likelihood where the fit ends
 QUERY_PRIOR_JUDGEMENTS = 2  # in each query, as if these agreed with the prior
 
 
-class MinimalTestCollections:
-    """The strategy `mtc`: first the pair whose label separates the runs most."""
-
-    def __init__(self, pairs: PoolPairs) -> None:
-        self._model = RelevanceModel(pairs)
-        self._expected = ExpectedAP(pairs)
-
-    def effects(self, labels: PairLabels) -> Floats:
-        """Return, for each pair, the variance of its label times that of the slopes over runs."""
-        p = self._model.probabilities(labels)
-        effects: Floats = p * (1 - p) * self._expected.derivatives(p).var(axis=0)
-        return effects
-
-
 class RelevanceModel:
     """The probability that each pool pair is relevant, from the judgements so far."""
 
