@@ -14,7 +14,6 @@ Words of the rankings:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +26,6 @@ from mediaeval_ap.tables import Provenance
 # depth 1000, 1 and 4 take 10 % longer.
 GUESS = 2
 GROWTH = 4  # factor after a guess that was too low; 2 and 8 take as long
-
-
-class NearestNames(NamedTuple):
-    """The names nearest to a query that together hold enough hypotheses, in whole tie blocks."""
-
-    names: NDArray[np.int64]  # in order of distance
-    blocks: NDArray[np.int64]  # for each name, the number of its tie block, from 0
-    counts: NDArray[np.int64]  # for each name, the number of its first hypotheses to sort
 
 
 class BaseRanking(ABC):
@@ -103,9 +94,12 @@ class BaseRanking(ABC):
                 return ranked[first[:depth]]
             n_needed *= 2  # all earlier attempts together cost no more than the next one
 
-    def _nearest(self, distances: Distances, depth: int) -> NearestNames:
+    def _nearest(
+        self, distances: Distances, depth: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Select the names whose hypotheses can be among the first `depth` of a query.
 
+        With the names, by distance, come their tie blocks, from 0, and their counts of hypotheses.
         For the query `anna` and depth 4, the names of a run are, in order of distance:
 
             name    distance   hypotheses   their places   block   count
@@ -146,4 +140,4 @@ class BaseRanking(ABC):
         n_needed = depth - int(n_up_to[begin - 1] if begin else 0)
         if end - begin > n_needed:
             counts[begin:] = self._counts_in_last_block(names[begin:], n_needed)
-        return NearestNames(names, blocks, counts)
+        return names, blocks, counts
