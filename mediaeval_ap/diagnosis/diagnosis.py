@@ -431,8 +431,7 @@ class Diagnosis(Described):
             yield Grid(grid.headers[2:], [row[2:] for row in grid.rows])
         elif (costliest := self._costliest_grid(n)).rows:
             yield costliest
-        yield from self._confused_blocks(n)
-        yield from self._near_miss_blocks(n)
+        yield from self._blocks_of_names(n)
         if self.notes:
             yield ''.join(f'{note}\n' for note in self.notes)
 
@@ -448,20 +447,21 @@ class Diagnosis(Described):
         headers = ['COSTLIEST QUERIES', ap, 'relevant shots', 'main cause', 'AP lost to it']
         return Grid(headers, rows)
 
-    def _confused_blocks(self, n: int) -> Iterator[Block]:
+    def _blocks_of_names(self, n: int) -> Iterator[Block]:
+        """Yield, of each kind, a grid of the first names, and a line with the number of others."""
+        confused = 'query', 'name', 'adds', 'count', 'distance'
         headers = ['CONFUSED QUERY', 'returned under', 'AP lost', 'shots', 'distance', 'edits']
-        rows = [
-            [name.query, name.name, name.adds, name.count, name.distance, _edits(name.letters)]
-            for name in self.confused
-        ]
-        yield from _costliest_names(headers, rows, n)
-
-    def _near_miss_blocks(self, n: int) -> Iterator[Block]:
-        values_of = attrgetter('query', 'name', 'adds', 'alone', 'count', 'n_hypotheses')
-        headers = ['NEAR MISS OF', 'name', 'AP lost', 'alone', 'shots', 'hypotheses', 'edits']
-        rows = [[*values_of(name), _edits(name.letters)] for name in self.near_misses]
-        yield from _costliest_names(headers, rows, n)
-        if rows:
+        near = 'query', 'name', 'adds', 'alone', 'count', 'n_hypotheses'
+        near_headers = ['NEAR MISS OF', 'name', 'AP lost', 'alone', 'shots', 'hypotheses', 'edits']
+        kinds = (self.confused, confused, headers), (self.near_misses, near, near_headers)
+        for names, fields, titles in kinds:
+            rows = [[*attrgetter(*fields)(name), _edits(name.letters)] for name in names[:n]]
+            if names:
+                yield Grid(titles, rows)
+            if len(names) > n:
+                more = with_noun(len(names) - n, 'more name', 'more names')
+                yield f'… and {more} (see --costliest)\n'
+        if self.near_misses:
             yield ALONE_EXPLAINED
 
     def _rows(self) -> Grid:
@@ -496,16 +496,6 @@ def _without_empty_reasons(grid: Grid) -> Grid:
     if any(row[-1] for row in grid.rows):
         return grid
     return Grid(grid.headers[:-1], [row[:-1] for row in grid.rows])
-
-
-def _costliest_names(
-    headers: Sequence[str], rows: Sequence[Sequence[Any]], n: int
-) -> Iterator[Block]:
-    """Yield a grid of the first names, and a line with the number of the others."""
-    if rows:
-        yield Grid(headers, rows[:n])
-    if len(rows) > n:
-        yield f'… and {with_noun(len(rows) - n, "more name", "more names")} (see --costliest)\n'
 
 
 def _edits(letters: Sequence[str]) -> str:
