@@ -46,6 +46,13 @@ class PooledRuns:
         """The last cutoff, as a number of ranks."""
         return depths(self.criteria.K[-1:])[0]
 
+    def inputs(self, runs: Mapping[str, PreparedRun]) -> dict[str, Any]:
+        """Return the inputs for a manifest, with the runs by name."""
+        sources = self.criteria.sources(self.queries.source)
+        inputs: dict[str, Any] = {role: asdict(source) for role, source in sources.items()}
+        inputs['runs'] = {name: asdict(run.ranking.source) for name, run in runs.items()}
+        return inputs
+
 
 class RankedPairs(NamedTuple):
     """The first rank of each pool pair in each ranking, sorted by run, query and rank."""
@@ -138,11 +145,7 @@ def pool_pairs(pooled: PooledRuns) -> PoolPairs:
     query, shot = np.divmod(pairs, len(shots))
     near_runs = [ranked.near for ranked in ranked_runs]
     ranks, distances, confidences = _evidence(near_runs, keys_by_run, pairs)
-    rankings = [ranked.run.ranking for ranked in ranked_runs]
-    sources = pooled.criteria.sources(pooled.queries.source)
-    inputs: dict[str, Any] = {role: asdict(source) for role, source in sources.items()}
-    run_sources = [asdict(ranking.source) for ranking in rankings]
-    inputs['runs'] = dict(zip(pooled.runs, run_sources, strict=True))
+    run_by_name = dict(zip(pooled.runs, [ranked.run for ranked in ranked_runs], strict=True))
     return PoolPairs(
         criteria=pooled.criteria,
         queries=queries,
@@ -163,7 +166,7 @@ def pool_pairs(pooled: PooledRuns) -> PoolPairs:
             'near': pooled.near,
             **pooled.criteria.parameters,
         },
-        inputs=inputs,
+        inputs=pooled.inputs(run_by_name),
         warnings=tuple(
             warning
             for warning in warning_by_text.values()

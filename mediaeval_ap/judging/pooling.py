@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -98,7 +98,6 @@ class Pooling:
         ranks = competition_ranks(_last_means(means))
         runs = sorted(means, key=lambda name: (ranks[name], name))
         bounds, certain, counts = self._bounds(runs)
-        sources = criteria.sources(self._runs.queries.source)
         n_skipped = self._runs.queries.n_skipped
         pool = Pool(
             runs=runs,
@@ -121,12 +120,7 @@ class Pooling:
                 **({SKIPPED: n_skipped} if n_skipped else {}),
                 **counts,
             },
-            inputs={
-                **{role: asdict(source) for role, source in sources.items()},
-                'runs': {
-                    name: asdict(ranked.run.ranking.source) for name, ranked in ranked_runs.items()
-                },
-            },
+            inputs=self._runs.inputs({name: ranked.run for name, ranked in ranked_runs.items()}),
             bounds=bounds,
             certain=certain,
         )
