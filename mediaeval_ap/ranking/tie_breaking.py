@@ -81,16 +81,14 @@ def temporal_ranks(
     confidence: NDArray[Any],
     shot: NDArray[np.integer],
     video: NDArray[np.integer],
-) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Return temporal ranks, from 1, and a mask of hypotheses that equal an earlier one."""
+) -> tuple[NDArray[np.int32], int]:
+    """Return temporal ranks, from 1, and the number of hypotheses that equal an earlier one."""
     order = in_order(name, confidence, shot)
     columns = [column[order] for column in (name, confidence, video, shot)]
     begins = run_starts(columns[:3])
     ranks = np.empty(len(order), dtype=np.int32)
     ranks[order] = ranks_in_runs(begins, len(order))
-    is_repeated = np.ones(len(order), dtype=np.bool_)
-    is_repeated[order[run_starts(columns)]] = False
-    return ranks, is_repeated
+    return ranks, len(order) - len(run_starts(columns))
 
 
 class KeysByPlace(NamedTuple):
@@ -109,9 +107,8 @@ def keys_by_place(
     if (keys := _sort_packed(name, confidence, shots)) is not None:
         return keys
     shot = shots.codes
-    ranks, is_repeated = temporal_ranks(name, confidence, shot, shots.videos_of(shot))
+    ranks, n_repeated = temporal_ranks(name, confidence, shot, shots.videos_of(shot))
     order = in_order(*TieKeys(confidence, ranks, shot, name))
-    n_repeated = int(np.count_nonzero(is_repeated))
     return KeysByPlace(ranks[order], shot[order], name[order], n_repeated)
 
 
