@@ -536,14 +536,7 @@ def _videos(criteria: Criteria) -> set[Any] | None:
 
 
 class DiagnosisPlot(Plot):
-    """Figures of a diagnosis; `Diagnosis.plot` makes it.
-
-    Each figure is an Altair chart: a notebook shows it, and its ``save`` writes it.
-
-    Parameters
-    ----------
-    diagnosis : Diagnosis
-        The diagnosis to draw.
+    """Figures of a diagnosis, as Altair charts; `Diagnosis.plot` makes it.
 
     Examples
     --------
@@ -569,17 +562,14 @@ class DiagnosisPlot(Plot):
     def loss(self, *others: Diagnosis, names: Sequence[str] | None = None) -> altair.LayerChart:
         """Draw the parts of the loss, of this run and of others.
 
+        Each run has a bar, whose parts add up to 1 - MAP.
+
         Parameters
         ----------
         *others : Diagnosis
             Diagnoses of other runs that differ in nothing but the run (see `Diagnosis.against`).
         names : sequence of str, optional
             Names of the runs, this one first, all different; by default the names of their files.
-
-        Returns
-        -------
-        altair.LayerChart
-            A bar for each run; its parts add up to 1 - MAP.
         """
         diagnoses = [self._diagnosis, *others]
         for other in others:
@@ -600,12 +590,7 @@ class DiagnosisPlot(Plot):
         Parameters
         ----------
         n : int
-            The largest number of pairs of names to draw.
-
-        Returns
-        -------
-        altair.LayerChart
-            A bar for each query with the name under which its relevant shots were returned.
+            The largest number of pairs: a query, and the name under which its shots were returned.
         """
         names = self._diagnosis.confused[: check_cutoff(n, 'n')]
         return self._figures.confused(
@@ -621,12 +606,7 @@ class DiagnosisPlot(Plot):
         Parameters
         ----------
         query : str, optional
-            A query with a relevant shot; by default the first.
-
-        Returns
-        -------
-        altair.LayerChart
-            A line through the hits down to the cutoff.
+            A query with a relevant shot, by default the first; its hits down to the cutoff.
         """
         diagnosis = self._diagnosis
         if query is None:
