@@ -172,8 +172,8 @@ def _bounds_at_cutoffs(
         m = np.arange(n_unjudged + 1)
         n_best = np.minimum(m, n_inside)
         n_worst = np.maximum(m - n_outside, 0)
-    choices = _earliest_and_latest(inside)
-    unsorted_ranks = np.concatenate([choices.ranks, ranking.hits])
+    open_ranks, earliest, latest = _earliest_and_latest(inside)
+    unsorted_ranks = np.concatenate([open_ranks, ranking.hits])
     order = unsorted_ranks.argsort()
     ranks = unsorted_ranks[order]
     high, low = (np.full((n_unjudged + 1, len(K)), limit) for limit in (-np.inf, np.inf))
@@ -181,11 +181,11 @@ def _bounds_at_cutoffs(
     for begin in range(0, len(m), step):
         block = slice(begin, begin + step)
         for bound, is_chosen, extreme in (
-            (high, choices.earliest[n_best[block]], np.maximum),
-            (low, choices.latest[n_worst[block]], np.minimum),
+            (high, earliest[n_best[block]], np.maximum),
+            (low, latest[n_worst[block]], np.minimum),
         ):
             is_hit = np.ones((len(is_chosen), len(order)), dtype=np.bool_)
-            is_hit[:, : len(choices.ranks)] = is_chosen
+            is_hit[:, : len(open_ranks)] = is_chosen
             rankings, columns = is_hit[:, order].nonzero()
             n_relevant = ranking.n_relevant + m[block]
             hits = RankedHits(rankings, ranks[columns], n_relevant, ranking.n_returned)
@@ -193,16 +193,8 @@ def _bounds_at_cutoffs(
     return low, high
 
 
-class _Choices(NamedTuple):
-    """The ranks of all unjudged shots of a ranking, and the hits if m of the shots are relevant."""
-
-    ranks: Ranks
-    earliest: IsHit
-    latest: IsHit
-
-
-def _earliest_and_latest(shots: Sequence[Ranks]) -> _Choices:
-    """Choose, for each m, hits as early and as late as any m shots have them.
+def _earliest_and_latest(shots: Sequence[Ranks]) -> tuple[Ranks, IsHit, IsHit]:
+    """Return all ranks and, for each m, hits as early and as late as any m shots have them.
 
     Down to each rank there are the most hits, or the fewest, that any m shots have down to it.
     Three names that are equally near to the query tie, and return three shots::
@@ -220,15 +212,16 @@ def _earliest_and_latest(shots: Sequence[Ranks]) -> _Choices:
 
     No single shot has hits at ranks 1 and 3, so a bound from these may be wider than needed.
 
-    >>> choices = _earliest_and_latest([np.array([1, 5]), np.array([2, 3]), np.array([4])])
-    >>> choices.ranks[choices.earliest[1]].tolist(), choices.ranks[choices.latest[1]].tolist()
+    >>> shots = [np.array([1, 5]), np.array([2, 3]), np.array([4])]
+    >>> ranks, earliest, latest = _earliest_and_latest(shots)
+    >>> ranks[earliest[1]].tolist(), ranks[latest[1]].tolist()
     ([1, 3], [4])
     """
     n = len(shots)
     ranks = np.concatenate([*shots, np.empty(0, dtype=np.int64)])
     if len(ranks) == n:
         earliest = np.tri(n + 1, n, -1, dtype=np.bool_)
-        return _Choices(ranks, earliest, earliest[:, ::-1])
+        return ranks, earliest, earliest[:, ::-1]
     order = ranks.argsort()
     owners = np.repeat(np.arange(n), list(map(len, shots)))[order]
     # One shot stands at each rank, so sums over m shots grow by 0 or 1: each describes a ranking.
@@ -239,24 +232,16 @@ def _earliest_and_latest(shots: Sequence[Ranks]) -> _Choices:
     sums[0, 1:, 1:] = hits_so_far[::-1].cumsum(axis=0)
     sums[1, 1:, 1:] = hits_so_far.cumsum(axis=0)
     earliest, latest = np.diff(sums) > 0
-    return _Choices(ranks[order], earliest, latest)
+    return ranks[order], earliest, latest
 
 
-@dataclass(frozen=True, eq=False)
-class RunBounds:
+class RunBounds(NamedTuple):
     """The bounds of one run for all queries, and each number of unjudged shots made relevant."""
 
     low: Floats  # shape (numbers of all queries, n_cutoffs)
     high: Floats
     starts: NDArray[np.int64]  # the first row of each query
     n_wider: int  # queries whose bounds may be wider than needed, at some cutoff
-
-    def least_lead(self, other: RunBounds) -> float:
-        """Return a lower bound on this run's lead in MAP at the last cutoff, over all labels."""
-        # Both runs need only have the same number of relevant shots, not the same shots, so the
-        # true least lead may be larger.
-        differences = self.low[:, -1] - other.high[:, -1]
-        return exact_mean(np.minimum.reduceat(differences, self.starts))
 
 
 def shot_texts(shots: Shots, numbers: NDArray[np.integer]) -> list[ShotIds]:
@@ -386,7 +371,10 @@ def certain_orders(runs: Sequence[str], bounds: Mapping[str, RunBounds]) -> list
     """Return the pairs of runs, best first, whose order at the last cutoff cannot turn."""
     certain = []
     for better, worse in combinations(runs, 2):
-        margin = bounds[better].least_lead(bounds[worse])
+        # Both runs need only have the same number of relevant shots, not the same shots, so the
+        # true least lead may be larger.
+        leads = bounds[better].low[:, -1] - bounds[worse].high[:, -1]
+        margin = exact_mean(np.minimum.reduceat(leads, bounds[better].starts))
         if margin > OWN_ROUNDING:
             certain.append(CertainOrder(better, worse, margin))
     return certain
