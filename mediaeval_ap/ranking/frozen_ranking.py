@@ -213,10 +213,6 @@ class CondensedRanking(Ranking):
     def __len__(self) -> int:
         return len(self.places)
 
-    @property
-    def table(self) -> Table:
-        return self._whole.table
-
     @cached_property
     def confidence_at(self) -> NDArray[np.float64]:
         return self._whole.confidence_at
