@@ -328,7 +328,7 @@ class Pool(Described):
 
 
 class PoolPlot(Plot):
-    """The figure of a pool; `Pool.plot` makes it.
+    """The figure of a pool, as an Altair chart; `Pool.plot` makes it.
 
     Examples
     --------
@@ -346,17 +346,13 @@ class PoolPlot(Plot):
     def leaderboard(self, metric: str | None = None) -> altair.LayerChart:
         """Draw the runs, best first, with their bounds and without their own team's shots.
 
+        Each run has a point, a tick at its mean without the relevant shots that only its own team
+        returned, and, with judgements, a bar over the means that unjudged shots could give it.
+
         Parameters
         ----------
         metric : str, optional
             One of the means, such as ``'MAP@10'``; by default the last.
-
-        Returns
-        -------
-        altair.LayerChart
-            A point for each run, a tick at its mean without the relevant shots that only its own
-            team returned, and, with judgements, a bar from the lowest to the highest mean that
-            unjudged shots of the pool could give it.
         """
         from mediaeval_ap.render import figures
 
