@@ -6,11 +6,16 @@ from collections.abc import Iterable, Mapping
 
 from mediaeval_ap import choices, definitions
 from mediaeval_ap.definitions import Cutoff, Definition
+from mediaeval_ap.errors import warn_caller
 from mediaeval_ap.evaluator import Evaluator
+from mediaeval_ap.results.evaluation import Evaluation
+from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables.reading import TableInput
 from mediaeval_ap.tables.table import Rows
-from mediaeval_ap.trec.matched_run import JudgedTopics, TrecSettings, read_qrels
+from mediaeval_ap.trec.matched_run import JudgedTopics, MatchedRun, TrecSettings, read_qrels
+from mediaeval_ap.trec.other_tools import file_in
 from mediaeval_ap.trec.topic_runs import TopicCriteria
+from mediaeval_ap.trec.topic_scores import score_matched
 
 
 class TrecTopics(Evaluator):
@@ -76,4 +81,31 @@ ignore, repeated, part
         }
         settings = TrecSettings.checked(K, definition, policies)
         judged = read_qrels(TableInput.of(qrels, 'qrels'))
-        self.criteria = TopicCriteria.of(JudgedTopics(settings, judged), part)
+        self._topics = JudgedTopics(settings, judged)
+        self._part = part
+        self.criteria = TopicCriteria.of(self._topics, part)
+
+    def evaluate(
+        self, run: Rows | Mapping[str, Mapping[str, float]], *, name: str | None = None
+    ) -> Evaluation:
+        """Score a run on all topics.
+
+        Parameters
+        ----------
+        run, name
+            As in `evaluate_trec`.
+
+        Returns
+        -------
+        Evaluation
+            Equal to the result of `evaluate_trec`, which also takes measures.
+
+        Examples
+        --------
+        >>> TrecTopics([('7', 'd1', 1)], 10).evaluate([('7', 'd1', 0.5)]).map.tolist()
+        [1.0]
+        """
+        matched = MatchedRun.read(self._topics, TableInput.of(file_in(run), 'run'), self._part)
+        evaluation = score_matched(matched, [], check_name(name))
+        warn_caller(evaluation.warnings)
+        return evaluation

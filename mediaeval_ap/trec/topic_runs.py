@@ -151,9 +151,6 @@ def _(criteria: TopicCriteria, run: Any) -> TopicRun:
     table_input = TableInput.of(file_in(run), 'run')
     matched = MatchedRun.read(criteria.topics, table_input, criteria.part)
     rows = matched.rows
-    unknown_rows = np.flatnonzero(rows.topic < 0)
-    if len(unknown_rows):
-        rows = rows.select(unknown_rows, keep=False)
     ties = criteria.topics.settings.ties
     score = comparable_scores(rows.entries.number, ties).astype(np.float64)
     topic = rows.entries.topic.select(np.ones(len(score), dtype=np.bool_))

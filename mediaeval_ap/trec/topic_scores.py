@@ -171,12 +171,12 @@ def evaluate_trec(
         about_measures = check_judged(checked_measures, topics.counted)
     matched = MatchedRun.read(topics, run_input, part, in_blocks=is_large(qrels_input))
     matched.warnings[:0] = about_measures
-    evaluation = _score(matched, checked_measures, run_name)
+    evaluation = score_matched(matched, checked_measures, run_name)
     warn_caller(evaluation.warnings)
     return evaluation
 
 
-def _score(matched: MatchedRun, measures: Sequence[Any], name: str) -> Evaluation:
+def score_matched(matched: MatchedRun, measures: Sequence[Any], name: str) -> Evaluation:
     topics, rows = matched.topics, matched.rows
     settings = topics.settings
     definition = settings.definition

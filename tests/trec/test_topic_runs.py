@@ -73,6 +73,7 @@ def test_rankings_are_those_of_a_sorted_list(
     for column, diagnosis in enumerate(diagnoses):
         assert diagnosis.queries == evaluation.queries == list(dict.fromkeys(r[0] for r in judged))
         assert diagnosis.ap.tolist() == evaluation.ap[:, column].tolist()
+        assert evaluator.evaluate(returned).to_dict() == evaluation.to_dict()
         assert sum(diagnosis.mean_parts.values()) == pytest.approx(1 - diagnosis.map)
         assert (diagnosis.confused, diagnosis.near_misses) == ([], [])
     for topic in evaluation.queries:
