@@ -64,7 +64,9 @@ def with_estimates(
     partner = np.full(len(returned), -1)  # the row of the qrels
     rows, judged_rows = returned.matches(judged, np.arange(len(judged)))
     partner[rows] = judged_rows
-    order = np.lexsort((descending_keys(returned.document), -returned.number, topic))
+    order = np.lexsort((-returned.number, topic))
+    if len(run_starts([topic[order], returned.number[order]])) < len(order):  # there are ties
+        order = np.lexsort((descending_keys(returned.document), -returned.number, topic))
     ranks = ranks_in_runs(run_starts([topic[order]]), len(order))
     partner = partner[order]
     is_pooled = (partner >= 0) & (ranks <= depth)
