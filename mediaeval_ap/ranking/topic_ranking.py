@@ -7,6 +7,7 @@ topic is infinitely far away.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +23,15 @@ from mediaeval_ap.tables import Table
 class Topics(NamesByLength):
     """The topics of a run; a query is 0 from its own topic."""
 
+    @cached_property
+    def number_of(self) -> dict[str, int]:
+        return {topic: number for number, topic in enumerate(self.values)}
+
     def distances_from(self, queries: Sequence[str]) -> Iterator[Distances]:
-        number_of = {topic: number for number, topic in enumerate(self.values)}
         for query in queries:
             distances = np.full(len(self), np.inf)
-            if query in number_of:
-                distances[number_of[query]] = 0
+            if query in self.number_of:
+                distances[self.number_of[query]] = 0
             yield Quotients(distances)
 
 
@@ -48,10 +52,9 @@ class TopicRanking(Ranking):
         name_counts = np.bincount(name, minlength=len(names))
         self._table = table
         self._set_columns(table.source, shots, names, keys, places, name_counts)
-        self._number_of = {topic: number for number, topic in enumerate(names.values)}
 
     def for_query(self, query: str) -> Ranking:
-        return _OneTopic(self, self._number_of.get(query))
+        return _OneTopic(self, self.names.number_of.get(query))
 
 
 class _OneTopic(CondensedRanking):
