@@ -39,7 +39,9 @@ WithoutRelevant = Literal['count', 'skip']
 Unjudged = Literal['nonrelevant', 'skip']
 Repeated = Literal['error', 'first']
 Ties = Literal['expected', 'threshold', 'stable', 'best', 'worst']
-TrecTies = Literal['trec_eval', 'trec_eval-9', 'expected', 'threshold', 'best', 'worst']
+TrecTies = Literal[
+    'trec_eval', 'trec_eval-9', 'expected', 'threshold', 'stable', 'best', 'worst'
+]
 Campaign = Literal['2015', '2016', 'none']
 Correction = Literal['holm', 'bh']
 Cluster = Literal['none', 'video']

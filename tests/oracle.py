@@ -315,15 +315,17 @@ def ranked_trec(qrels, run, topic, ties, level, skips_unjudged=False, ignored=()
     judged = {row[1]: row[2] for row in qrels if row[0] == topic}
     junk = {document for document, relevance in judged.items() if relevance in ignored}
     relevant = {document for document, relevance in judged.items() if relevance >= level} - junk
-    score_of = {row[1]: row[2] for row in sorted(run, key=lambda row: row[2]) if row[0] == topic}
-    rows = [(score, document) for document, score in score_of.items() if document not in junk]
+    own = [(score, document) for asked, document, score in run if asked == topic]
+    score_of = {document: score for score, document in sorted(own)}
+    own = list(dict.fromkeys(row for row in own if row[0] == score_of[row[1]]))
+    rows = [row for row in own if row[1] not in junk]
     if skips_unjudged:  # nor is what has a negative relevance judged, unless that is relevant
         rows = [row for row in rows if judged.get(row[1], -9) >= min(0, level)]
     if ties == 'trec_eval-9':
         rows = [(in_single_precision(score), text) for score, text in rows]
     if ties in {'trec_eval', 'trec_eval-9'}:
         rows.sort(key=lambda row: row[1].encode(), reverse=True)
-    else:
+    elif ties != 'stable':
         rows.sort(key=lambda row: (row[1] in relevant) != (ties == 'best'))
     rows.sort(key=lambda row: -row[0])
     return rows, relevant

@@ -250,7 +250,7 @@ def measures_of_files(measures: Sequence[Measure], matched: MatchedRun) -> dict[
     grades = np.array([relevance.get(pair, unjudged_grade) for pair in pairs], dtype=np.int64)
     # Among equal scores, the documents of equal relevance are in descending order.
     sign = {'best': -1, 'worst': 1}.get(ties, 0)
-    document_keys = descending_keys(returned.document[rows])
+    document_keys = rows if ties == 'stable' else descending_keys(returned.document[rows])
     score = comparable_scores(returned.number[rows], ties)
     order = np.lexsort((document_keys, sign * grades, -score, topic_by_row))
     run = []

@@ -63,7 +63,7 @@ class TopicCriteria(Criteria):
         topics.about_skipped()
         settings = topics.settings
         if settings.ties in UNORDERED:
-            ordered = 'an order: trec_eval, trec_eval-9, best or worst'
+            ordered = 'an order: trec_eval, trec_eval-9, stable, best or worst'
             raise ParameterError(f'found {settings.ties}, expected {ordered}', 'ties')
         if settings.policy.missing == 'skip':
             reason = 'as all runs need the same topics'
@@ -156,6 +156,8 @@ def _(criteria: TopicCriteria, run: Any) -> TopicRun:
     topic = rows.entries.topic.select(np.ones(len(score), dtype=np.bool_))
     table = _as_table(rows.entries, topic, HYPOTHESIS, score)
     tie_keys = -table['shot_id'].codes  # the first is the last document by its bytes
-    if ties in ('best', 'worst'):
+    if ties == 'stable':
+        tie_keys = np.arange(len(score), dtype=np.int32)
+    elif ties in ('best', 'worst'):
         tie_keys = (rows.is_hit != (ties == 'best')).astype(np.int32)
     return TopicRun(criteria, TopicRanking(table, tie_keys), len(matched.returned), matched)

@@ -81,13 +81,13 @@ def evaluate_trec(
         As for `AveragePrecision`, by default ``'trec'``; a sample takes none.
     queries_without_relevant, name
         As for `AveragePrecision` and its method `evaluate`.
-    ties : {'trec_eval', 'trec_eval-9', 'expected', 'threshold', 'best', 'worst'}
+    ties : {'trec_eval', 'trec_eval-9', 'expected', 'threshold', 'stable', 'best', 'worst'}
         How to break ties between equal scores. ``'trec_eval'``: documents in descending order of
         their bytes, as in trec_eval 10. ``'trec_eval-9'``: the same, but scores are compared in
         single precision, as in trec_eval 9, pytrec_eval and ir_measures; all others compare in
         double precision. ``'expected'``: the mean over all orders of ties. ``'threshold'``:
-        relevant documents count at the last rank of their tie, as in scikit-learn. ``'best'`` and
-        ``'worst'``: relevant documents first, or last.
+        relevant documents count at the last rank of their tie, as in scikit-learn. ``'stable'``: in
+        the order of the run. ``'best'`` and ``'worst'``: relevant documents first, or last.
     relevance_level : int
         The least relevance at which a document is relevant.
     missing : {'error', 'zero', 'skip'}
@@ -256,7 +256,9 @@ def precision_terms(
     is_tied[:-1] |= ties_with_last[1:]
     tied = is_tied.nonzero()[0]
     block = (~ties_with_last[tied]).cumsum()
-    if ties in ('best', 'worst'):
+    if ties == 'stable':
+        key = tied
+    elif ties in ('best', 'worst'):
         key = is_hit[tied] != (ties == 'best')
     else:
         key = descending_keys(returned.document[tied if order is None else order[tied]])
