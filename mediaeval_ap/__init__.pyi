@@ -32,6 +32,7 @@ from .store.indexing import index as index
 from .store.store import Store as Store
 from .store.store import open_store as open_store
 from .trec import evaluate_trec as evaluate_trec
+from .trec import read_qrels as read_qrels
 from .trec_topics import TrecTopics as TrecTopics
 from .validation import Problem as Problem
 from .validation import validate as validate

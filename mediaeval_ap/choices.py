@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from numbers import Real
+from numbers import Integral, Real
 from operator import index
 from typing import Any, Literal, TypeVar, get_args
 
@@ -39,9 +39,7 @@ WithoutRelevant = Literal['count', 'skip']
 Unjudged = Literal['nonrelevant', 'skip']
 Repeated = Literal['error', 'first']
 Ties = Literal['expected', 'threshold', 'stable', 'best', 'worst']
-TrecTies = Literal[
-    'trec_eval', 'trec_eval-9', 'expected', 'threshold', 'stable', 'best', 'worst'
-]
+TrecTies = Literal['trec_eval', 'trec_eval-9', 'expected', 'threshold', 'stable', 'best', 'worst']
 Campaign = Literal['2015', '2016', 'none']
 Correction = Literal['holm', 'bh']
 Cluster = Literal['none', 'video']
@@ -188,6 +186,14 @@ def check_ratio(ratio: object) -> float:
 
 def check_near(near: object) -> float:
     return _double(near, 'near', lambda x: 0 <= x < 1 and float(x) < 1, 'from 0 to below 1')
+
+
+def check_relevance_level(level: object) -> int | float:
+    """Return a level as an int, or as a float, for qrels whose relevance has decimals."""
+    largest = LARGEST_TREC_LEVEL
+    hint = 'from -2**53 to 2**53'
+    number = _double(level, 'relevance_level', lambda x: -largest <= x <= largest, hint)
+    return int(number) if isinstance(level, Integral) else number
 
 
 def check_above_zero(number: object, name: str) -> float:

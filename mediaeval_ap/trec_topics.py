@@ -26,7 +26,7 @@ class TrecTopics(Evaluator):
     Parameters
     ----------
     qrels, K, definition, ties, relevance_level, unknown, queries_without_relevant, unjudged, \
-ignore, repeated, part
+ignore, repeated, exclude_self, part
         As in `evaluate_trec`; ties must have an order, so neither ``'expected'`` nor
         ``'threshold'``.
     missing : {'error', 'zero'}
@@ -60,13 +60,14 @@ ignore, repeated, part
         *,
         definition: str | Definition = 'trec',
         ties: choices.TrecTies = 'trec_eval',
-        relevance_level: int = 1,
+        relevance_level: float = 1,
         missing: choices.Missing = 'error',
         unknown: choices.Unknown = 'error',
         queries_without_relevant: choices.WithoutRelevant = 'count',
         unjudged: choices.Unjudged = 'nonrelevant',
         ignore: int | Iterable[int] = (),
         repeated: choices.Repeated = 'error',
+        exclude_self: bool = False,
         part: str | None = None,
     ) -> None:
         policies = {
@@ -78,9 +79,10 @@ ignore, repeated, part
             'unjudged': unjudged,
             'ignore': ignore,
             'repeated': repeated,
+            'exclude_self': exclude_self,
         }
         settings = TrecSettings.checked(K, definition, policies)
-        judged = read_qrels(TableInput.of(qrels, 'qrels'))
+        judged = read_qrels(qrels, relevance_level=settings.level)
         self._topics = JudgedTopics(settings, judged)
         self._part = part
         self.criteria = TopicCriteria.of(self._topics, part)

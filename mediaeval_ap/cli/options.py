@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from mediaeval_ap.cli.run_files import RunFile
     from mediaeval_ap.evaluator import Evaluator
 
-TREC_SETTINGS = 'ties relevance_level ignore repeated missing unknown part'.split()
-TREC_OPTIONS = '--ties --relevance-level --ignore --repeated --unknown --part'.split()
+TREC_SETTINGS = 'ties relevance_level ignore repeated exclude_self missing unknown part'.split()
+TREC_OPTIONS = [f'--{name.replace("_", "-")}' for name in TREC_SETTINGS if name != 'missing']
 OPTIONS_WITHOUT_TREC = '--subset --judged --drop-unjudged-rows --range --near'.split()
 
 
@@ -53,6 +53,16 @@ def _n_jobs(value: str) -> object:
     if re.fullmatch('[0-9]{1,9}', value):
         return choices.check_jobs(int(value))
     return choices.check_jobs(value)
+
+
+def _relevance_level(value: str) -> int | float:
+    for type_ in int, float:
+        try:
+            level = type_(value)
+        except ValueError:
+            continue
+        return choices.check_relevance_level(level)
+    raise click.BadParameter(f'found {value!r}, expected a number')
 
 
 reference_argument = argument('reference')
@@ -101,12 +111,12 @@ trec_ties_option = choice(
     'trec_eval',
     'Order of equal scores: {words}; trec_eval is version 10.',
 )
-relevance_level_option = integer(
+relevance_level_option = option(
     '--relevance-level',
-    default=1,
-    help='Least relevance in QRELS that counts as relevant.',
-    least=-choices.LARGEST_TREC_LEVEL,
-    largest=choices.LARGEST_TREC_LEVEL,
+    metavar='NUMBER',
+    default='1',
+    read=_relevance_level,
+    help='Least relevance in QRELS that counts as relevant; 0.5 or 1.0 where some have decimals.',
 )
 ignore_option = option(
     '--ignore',
@@ -121,6 +131,9 @@ repeated_option = choice(
     'error',
     'Documents that a RUN lists again for a topic: error (stop) or first (keep the higher score).',
 )
+exclude_self_option = flag(
+    '--exclude-self', help='Leave out documents whose id is the topic: a query finds itself.'
+)
 mteb_part_option = option(
     '--part',
     metavar='SUBSET/SPLIT',
@@ -128,7 +141,12 @@ mteb_part_option = option(
 )
 unmatched_topics_options = unmatched_ids('Topics', 'a RUN', 'QRELS')
 trec_options = combine_options(
-    trec_ties_option, relevance_level_option, ignore_option, repeated_option, mteb_part_option
+    trec_ties_option,
+    relevance_level_option,
+    ignore_option,
+    repeated_option,
+    exclude_self_option,
+    mteb_part_option,
 )
 topic_options = combine_options(unmatched_topics_options, trec_options)
 jobs_option = option(

@@ -81,6 +81,7 @@ def export_trec_command(
 @options.relevance_level_option
 @options.ignore_option
 @options.repeated_option
+@options.exclude_self_option
 @options.unmatched_topics_options
 @options.queries_without_relevant_option
 @options.unjudged_option

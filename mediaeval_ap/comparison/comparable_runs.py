@@ -39,7 +39,12 @@ from mediaeval_ap.tables import Provenance, Table
 from mediaeval_ap.tables.reading import remedy_of
 
 SHARED_INPUTS = 'reference truth shots subset judged consensus evidence_reference'.split()
-OMITTED_DEFAULTS = {'queries_without_relevant': 'count', 'ignore': 'none', 'repeated': 'error'}
+OMITTED_DEFAULTS = {
+    'queries_without_relevant': 'count',
+    'ignore': 'none',
+    'repeated': 'error',
+    'exclude_self': False,
+}
 NAMES_REMEDY = (
     'in the shell, name runs by NAME=FILE when they are scored, or change "run" in their JSON; in '
     "Python, name them by a mapping: compare({'one': …, 'other': …})"

@@ -58,6 +58,10 @@ def notes_of_judged(parameters: Mapping[str, Any], counts: Mapping[str, int]) ->
     if n_dropped := counts.get('reference_rows_dropped', 0):
         rows = with_noun(n_dropped, 'row', 'rows')
         notes.append(f'{rows} of the reference about shots that are not judged: dropped')
+    if parameters.get('exclude_self'):
+        finding = 'are the topic itself, and left out'
+        n_own = counts['excluded_self']
+        notes.append(Note(finding, n_own, counts['hypotheses'], 'returned documents'))
     if ignored := parameters.get('ignore'):
         finding = f'are ignored (relevance {ignored.replace(",", ", ")})'
         notes.append(Note(finding, counts['ignored'], counts['hypotheses'], 'returned documents'))

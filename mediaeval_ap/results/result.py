@@ -34,7 +34,13 @@ ORDERS_OF_TIES = {
     'worst': 'correct ones last',
 }
 # Settings that stand beside the name of a definition, unless they have these defaults.
-SHOWN_SETTINGS = {'ties': 'trec_eval', 'relevance_level': 1, 'ignore': 'none', 'repeated': 'error'}
+SHOWN_SETTINGS = {
+    'ties': 'trec_eval',
+    'relevance_level': 1,
+    'ignore': 'none',
+    'repeated': 'error',
+    'exclude_self': False,
+}
 MEANS_IN_REPR = 6  # so that it stays a few lines
 NamedColumns: TypeAlias = Mapping[str, NDArray[Any] | Sequence[Any]]
 

@@ -119,6 +119,8 @@ def explain_number(field: bytes, layout: Layout) -> Fault | None:
     expected = values.FINITE_DECIMAL
     if layout.integers and not values.is_integer(field):
         expected = values.INTEGER
+        if values.is_number(field, integers=False):
+            expected += layout.remedy
     return Fault(str(layout.number), shown(field.decode(errors='replace')), expected)
 
 

@@ -33,6 +33,7 @@ class Layout:
     number: str | None = None  # the field of finite numbers
     n_before: int | None = None  # the number of text fields before it; all if None
     integers: bool = False  # lines have an integer there, in digits
+    remedy: str = ''  # where a number with decimals stands in place of an integer
     comment: bytes | None = None  # a regular expression for the beginning of a comment line
 
     @cached_property
@@ -214,7 +215,15 @@ SUBSET = Layout('subset', ('corpus_id', 'video_id'))
 QUERIES = Layout('queries', ('person_name',))
 
 # Comments as in trec_eval 10: white space may precede the mark only in a run.
-QRELS = Layout('qrels', ('qid', 'iteration', 'docno'), 'relevance', integers=True, comment=rb'#')
+QRELS = Layout(
+    'qrels',
+    ('qid', 'iteration', 'docno'),
+    'relevance',
+    integers=True,
+    remedy='; decimals need a level with decimals: --relevance-level 0.5, in Python '
+    'relevance_level=0.5',
+    comment=rb'#',
+)
 # A pool that is judged as a sample by strata; -1: pooled, not judged.
 SAMPLED_QRELS = replace(QRELS, texts=(*QRELS.texts, STRATUM))
 RUN = Layout(

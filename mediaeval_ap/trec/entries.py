@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from mediaeval_ap import arrays
 from mediaeval_ap.arrays import MAX_PACKED_BYTES, WORD
 from mediaeval_ap.choices import TrecTies
-from mediaeval_ap.errors import ParameterError, ReadError, shown
+from mediaeval_ap.errors import ParameterError, ReadError, printable, shown
 from mediaeval_ap.tables import Column, Layout, Provenance, Table, read, reading
 from mediaeval_ap.tables.layouts import QRELS, SAMPLED_QRELS, STRATUM
 from mediaeval_ap.tables.reading import InputKind, TableInput, by_python, first_row, read_one_of
@@ -46,7 +46,7 @@ ROWS_AT_ONCE = 1 << 15  # keys that are looked up
 NO_ROWS = np.empty(0, dtype=np.int64)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Entries(NumberedRows):
     """Rows of a TREC file, each a topic, a document and a number."""
 
@@ -69,6 +69,16 @@ class Entries(NumberedRows):
 
     def documents(self, rows: NDArray[np.int64] | slice) -> list[str]:
         return list(map(bytes.decode, self.document[rows].tolist()))
+
+    def __repr__(self) -> str:
+        return f'<{type(self).__name__}: {len(self)} rows of {printable(self.source.name)}>'
+
+    @cached_property
+    def is_own_topic(self) -> NDArray[np.bool_]:
+        """A mask of the rows whose document is their topic."""
+        topics = array_of([topic.encode() for topic in self.topic.values])
+        is_own: NDArray[np.bool_] = topics[self.topic.codes] == self.document
+        return is_own
 
     @cached_property
     def _keys(self) -> NDArray[np.int64]:
@@ -141,10 +151,10 @@ class Entries(NumberedRows):
                 raise self.error([row], DOCUMENT, actual, f'each document once{remedy}')
             seen.add((topic, text))
 
-    def expect_nonrelevant(self, level: int, purpose: str) -> None:
+    def expect_nonrelevant(self, level: float, purpose: str) -> None:
         """Raise FormatError for qrels without a document that is judged not relevant."""
         if not ((self.number >= 0) & (self.number < level)).any():
-            actual = f'none from 0 to {level - 1}' if level > 1 else 'no row of 0'
+            actual = 'no row of 0' if level == 1 else f'none from 0 to below {level}'
             expected = f'documents that are judged not relevant, {purpose}'
             raise self.source.error(actual, expected, field=str(QRELS.number))
 
@@ -222,8 +232,9 @@ def _read_lines(source: ByteSource, layout: Layout, part: str | None) -> Table:
             table = tool_reader(stream, layouts_of(layout)[0], source)
         else:
             row, blocks = first_row(whole_lines(stream.read), [layout])
-            has_five = layout is QRELS and count_fields(row) == len(SAMPLED_QRELS.fields)
-            if has_five and is_number(find_fields(row)[-1], integers=True):
+            has_five = count_fields(row) == len(SAMPLED_QRELS.fields)
+            is_sample = has_five and layout.number == QRELS.number
+            if is_sample and is_number(find_fields(row)[-1], integers=True):
                 layout = SAMPLED_QRELS
             table = parse(blocks, layout, source.name, by_python(source))
     return replace(table, source=source.provenance())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, overla
 from mediaeval_ap.results.notes import count_of_skipped
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import TableInput
-from mediaeval_ap.tables.table import consistent
+from mediaeval_ap.tables.table import Rows, consistent
 from mediaeval_ap.trec.entries import TOPIC, Entries, comparable_scores, first_ranks, read_entries
 
 FEW_ROWS = 10  # too few of one topic for a warning about scores
@@ -38,12 +38,13 @@ class TrecSettings(NamedTuple):
     definition: Definition
     cutoffs: list[Cutoff]
     ties: choices.TrecTies
-    level: int
+    level: int | float  # a float if relevance may have decimals
     policy: IdPolicy
     skip_or_count: choices.WithoutRelevant
     unjudged: choices.Unjudged
     ignored: list[int]  # levels of relevance, ascending
     repeated: choices.Repeated
+    exclude_self: bool
 
     @classmethod
     def checked(
@@ -68,11 +69,17 @@ class TrecSettings(NamedTuple):
             ties,
             policy=IdPolicy(missing, unknown, 'topic', 'a topic of the qrels'),
             skip_or_count=choices.check_without_relevant(policies['queries_without_relevant']),
-            level=_check_level('relevance_level', policies['relevance_level']),
+            level=choices.check_relevance_level(policies['relevance_level']),
             unjudged=choices.check_policy('unjudged', policies['unjudged'], choices.UNJUDGED),
             repeated=choices.check_policy('repeated', policies['repeated'], choices.REPEATED),
-            ignored=sorted({_check_level('ignore', level) for level in ignore}),
+            exclude_self=bool(policies['exclude_self']),
+            ignored=sorted(set(map(_check_ignored, ignore))),
         )
+
+    @property
+    def causes_to_leave_out(self) -> list[str]:
+        causes = {'excluded_self': self.exclude_self, 'ignored': self.ignored}
+        return [cause for cause, is_set in causes.items() if is_set]
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -85,25 +92,65 @@ class TrecSettings(NamedTuple):
             **({'unjudged': self.unjudged} if self.unjudged == 'skip' else {}),
             **({'ignore': ','.join(map(str, self.ignored))} if self.ignored else {}),
             **({'repeated': self.repeated} if self.repeated == 'first' else {}),
+            **({'exclude_self': True} if self.exclude_self else {}),
         }
 
 
-def _check_level(name: str, level: Any) -> int:
+def _check_ignored(level: Any) -> int:
     is_integer = isinstance(level, Integral) and not isinstance(level, bool)
     if is_integer and -choices.LARGEST_TREC_LEVEL <= level <= choices.LARGEST_TREC_LEVEL:
         return int(level)
     expected = 'an integer from -2**53 to 2**53'
-    raise ParameterError(f'{name}: found {shown(level)}, expected {expected}')
+    raise ParameterError(f'found {shown(level)}, expected {expected}', 'ignore')
 
 
-def read_qrels(qrels: TableInput, *, in_blocks: bool = False) -> Entries:
-    """Read qrels; raise FormatError if a relevance is not fit to be scored."""
-    judged = read_entries(qrels, QRELS, in_blocks=in_blocks)
+def read_qrels(
+    qrels: Rows | Mapping[str, Mapping[str, float]] | TableInput,
+    *,
+    relevance_level: float = 1,
+    in_blocks: bool = False,
+) -> Entries:
+    """Read qrels once, to score many runs.
+
+    Parameters
+    ----------
+    qrels : str, path-like, file object, DataFrame, dict or iterable of tuples
+        As in `evaluate_trec`; qrels that were read before stay as they are.
+    relevance_level : int or float
+        As in `evaluate_trec`: a float allows decimals.
+    in_blocks : bool
+        Read a file by pyarrow, which takes less time and memory if it is large.
+
+    Returns
+    -------
+    Entries
+        Take it in place of the qrels in `evaluate_trec` and `TrecTopics`.
+
+    Raises
+    ------
+    ReadError, FormatError, ParameterError
+        As `evaluate_trec`.
+
+    Examples
+    --------
+    >>> from mediaeval_ap import evaluate_trec
+    >>> qrels = read_qrels({'7': {'d1': 1, 'd2': 0}})
+    >>> runs = {'a': {'7': {'d1': 0.9}}, 'b': {'7': {'d2': 0.9, 'd1': 0.5}}}
+    >>> [evaluate_trec(qrels, run, 10).map.tolist() for run in runs.values()]
+    [[1.0], [0.5]]
+    """
+    allow_decimals = isinstance(choices.check_relevance_level(relevance_level), float)
+    qrels = TableInput.of(qrels, 'qrels')
+    judged = qrels.value
+    if not isinstance(judged, Entries):
+        layout = replace(QRELS, integers=not allow_decimals)
+        judged = read_entries(qrels, layout, in_blocks=in_blocks)
+        judged.refuse_repeated()
     fraction_rows = np.flatnonzero(judged.number != np.trunc(judged.number))
-    if len(fraction_rows):
+    if len(fraction_rows) and not allow_decimals:
         fraction = str(judged.number[fraction_rows[0]])
-        raise judged.error(fraction_rows[:1], str(QRELS.number), fraction, 'an integer')
-    judged.refuse_repeated()
+        expected = f'an integer{QRELS.remedy}'
+        raise judged.error(fraction_rows[:1], str(QRELS.number), fraction, expected)
     return judged
 
 
@@ -141,10 +188,12 @@ class JudgedTopics:
 
     @cached_property
     def counted(self) -> Entries:
-        """The rows that are not ignored."""
-        if not self.settings.ignored:
-            return self.judged
-        return self.judged.select(~np.isin(self.judged.number, self.settings.ignored))
+        """The rows that are not left out."""
+        judged, settings = self.judged, self.settings
+        is_left_out = np.isin(judged.number, settings.ignored)
+        if settings.exclude_self:
+            is_left_out |= judged.is_own_topic
+        return judged.select(~is_left_out) if is_left_out.any() else judged
 
     @cached_property
     def is_relevant(self) -> NDArray[np.bool_]:
@@ -195,7 +244,7 @@ class MatchedRun(NamedTuple):
     returned: Entries
     rows: MatchedRows
     is_missing: NDArray[np.bool_]  # of each judged topic
-    n_ignored: int  # rows
+    left_out: dict[str, int]  # numbers of rows, by cause
     warnings: list[DataWarning]
 
     @classmethod
@@ -222,16 +271,20 @@ class MatchedRun(NamedTuple):
             warnings += overlap(name, 'returned documents', *documents, shares_an_id=has_hits)
         warnings += about_topics
         ranked = rows
+        if settings.exclude_self:
+            ranked = rows.select(np.flatnonzero(returned.is_own_topic), keep=False)
+        left_out = {'excluded_self': len(returned) - len(ranked.entries), 'ignored': 0}
         if settings.ignored:
             is_ignored = np.isin(judged.number, settings.ignored)
-            ranked = rows.select(returned.rows_of(judged, np.flatnonzero(is_ignored)), keep=False)
-        n_ignored = len(returned) - len(ranked.entries)
+            junk = ranked.entries.rows_of(judged, np.flatnonzero(is_ignored))
+            ranked = ranked.select(junk, keep=False)
+            left_out['ignored'] = len(junk)
         if settings.unjudged == 'skip':
             topics.expect_nonrelevant()
             judged_rows = ranked.entries.rows_of(topics.counted, np.flatnonzero(topics.is_judged))
             ranked = ranked.select(judged_rows, keep=True)
         warnings += _about_scores(ranked, judged, settings.ties, n_rising)
-        return cls(topics, returned, ranked, is_missing, n_ignored=n_ignored, warnings=warnings)
+        return cls(topics, returned, ranked, is_missing, left_out, warnings)
 
     @property
     def scored(self) -> NDArray[np.int64]:
@@ -262,7 +315,7 @@ class MatchedRun(NamedTuple):
             'relevant': int(n_relevant.sum()),
             'relevant_returned': int(np.count_nonzero(self.rows.is_hit)),
             **count_of_skipped(settings.skip_or_count, self.topics.n_skipped),
-            **({'ignored': self.n_ignored} if settings.ignored else {}),
+            **{cause: self.left_out[cause] for cause in settings.causes_to_leave_out},
         }
 
 
@@ -302,11 +355,12 @@ def _about_scores(
     n_first = np.bincount(topic[first], minlength=len(n_by_topic))
     is_tied = (n_first == n_by_topic) & (n_by_topic > 1) & (ties in ('trec_eval', 'trec_eval-9'))
     first = first[(n_first[topic[first]] == 1) & ~is_hit[first]]
-    documents = zip(topic[first].tolist(), returned.documents(first), strict=True)
-    own = first[[judged.topic.values[code] == document for code, document in documents]]
+    own = first[returned.is_own_topic[first]]
     levels = judged.number[judged.rows_of(returned, own)] if len(own) else own
     is_theirs = len(own) > 0 and np.isin(judged.number, levels[:1]).sum() == len(own)
-    drop = 'drop these rows' + (f', or use --ignore {levels[0]:g}' if is_theirs else '')
+    drop = 'leave them out by --exclude-self, in Python exclude_self=True'
+    if is_theirs:
+        drop += f', or use --ignore {levels[0]:g}'
     expected = "take the mean over all orders by --ties expected, in Python ties='expected'"
     for finding, n, n_topics, remedy in (
         ('have scores that rise with the rank', n_rising, n_rising, 'negate them if distances'),

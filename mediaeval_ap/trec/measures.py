@@ -141,7 +141,7 @@ def _constant(node: ast.expr | None) -> Any:
     return node.value
 
 
-def check_levels(measures: Sequence[Measure], relevance_level: int) -> None:
+def check_levels(measures: Sequence[Measure], relevance_level: float) -> None:
     """Refuse a measure that uses its default level of relevance, 1, beside another level."""
     for measure in measures:
         rel = measure.SUPPORTED_PARAMS.get('rel')
@@ -283,6 +283,11 @@ def _refuse_relevance(judged: Entries, rows: NDArray[np.int64]) -> None:
         actual = f'none from 0 for topic {shown(judged.topic.text(below[0]))}'
         expected = 'at least one, for measures of ir_measures'
         raise judged.error(below[:1], 'relevance', actual, expected)
+    fractions = rows[judged.number[rows] != np.trunc(judged.number[rows])]
+    if len(fractions):
+        actual = f'{judged.number[fractions[0]]}'
+        expected = 'integers: measures of ir_measures take no decimals'
+        raise judged.error(fractions, 'relevance', actual, expected)
     large = rows[np.abs(judged.number[rows]) > LARGEST_MEASURED_RELEVANCE]
     if len(large):
         actual = str(int(judged.number[large[0]]))

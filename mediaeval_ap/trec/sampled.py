@@ -73,7 +73,7 @@ def with_estimates(
     sample = Sample(
         judged.topic.codes * len(strata.values) + strata.codes,
         relevance=judged.number,
-        is_relevant=judged.number >= int(evaluation.parameters['relevance_level']),
+        is_relevant=judged.number >= float(evaluation.parameters['relevance_level']),
         shape=(len(judged.topic.values), len(strata.values)),
         returned=partner[is_pooled],
         ranks=ranks[is_pooled],

@@ -44,7 +44,7 @@ def evaluate_trec(
     *,
     definition: str | Definition | None = None,
     ties: choices.TrecTies = 'trec_eval',
-    relevance_level: int = 1,
+    relevance_level: float = 1,
     missing: choices.Missing = 'error',
     unknown: choices.Unknown = 'error',
     measures: str | Iterable[str] = (),
@@ -52,6 +52,7 @@ def evaluate_trec(
     unjudged: choices.Unjudged = 'nonrelevant',
     ignore: int | Iterable[int] = (),
     repeated: choices.Repeated = 'error',
+    exclude_self: bool = False,
     name: str | None = None,
     part: str | None = None,
 ) -> Evaluation:
@@ -88,8 +89,9 @@ def evaluate_trec(
         double precision. ``'expected'``: the mean over all orders of ties. ``'threshold'``:
         relevant documents count at the last rank of their tie, as in scikit-learn. ``'stable'``: in
         the order of the run. ``'best'`` and ``'worst'``: relevant documents first, or last.
-    relevance_level : int
-        The least relevance at which a document is relevant.
+    relevance_level : int or float
+        The least relevance at which a document is relevant. A float, such as 0.5 or 1.0, allows
+        decimals in the qrels; with an int they are an error.
     missing : {'error', 'zero', 'skip'}
         Topics that the run lacks: an error, scored as if nothing were returned, or left out.
     unknown : {'error', 'drop'}
@@ -107,6 +109,8 @@ def evaluate_trec(
         not relevant, whatever `relevance_level`.
     repeated : {'error', 'first'}
         Documents that the run lists again for a topic: an error, or the higher score stays.
+    exclude_self : bool
+        Leave out documents whose id is the topic's: they leave the ranking, and are not relevant.
     part : str, optional
         The subset or split to score if a run of MTEB has several: ``'en/test'``, or ``'en'`` or
         ``'test'`` if only one part has this name.
@@ -119,8 +123,8 @@ def evaluate_trec(
     Raises
     ------
     ReadError, FormatError
-        When a file cannot be read, a relevance is not an integer, a topic has a document twice, or
-        measures need rows that the qrels lack.
+        When a file cannot be read, a relevance has decimals, but not the level, a topic has
+        a document twice, or measures need rows that the qrels lack.
     ParameterError, MissingExtraError
         When ties are ``'expected'``, ``'best'`` or ``'worst'``, and the definition divides by hits;
         when measures or xinfAP do not have a setting; when the extra ``trec`` is not installed.
@@ -151,13 +155,14 @@ def evaluate_trec(
         'unjudged': unjudged,
         'ignore': ignore,
         'repeated': repeated,
+        'exclude_self': exclude_self,
     }
     settings = TrecSettings.checked(K, definition, policies)
     run_name = check_name(name)
     checked_measures = _check_measures(measures, settings)
     qrels_input = TableInput.of(qrels, 'qrels')
     run_input = TableInput.of(file_in(run), 'run')
-    judged = read_qrels(qrels_input, in_blocks=is_large(run_input))
+    judged = read_qrels(qrels_input, relevance_level=settings.level, in_blocks=is_large(run_input))
     if judged.stratum is not None:
         if K is None:
             settings = settings._replace(cutoffs=[sampled.DEPTH])

@@ -27,7 +27,6 @@ def test_cutoffs_that_are_refused(folder, command, options):
     [
         (['rank', 'reference.txt', 'run.txt', 'ann', '-n'], (1, 2**63 - 1)),
         (['export-trec', 'a', 'b', '--qrels', 'c', '--run', 'd', '--depth'], (1, 2**24)),
-        (['evaluate-trec', 'a', 'b', '--relevance-level'], (-(2**53), 2**53)),
     ],
 )
 def test_integers_out_of_bounds(folder, arguments, bounds):

@@ -125,9 +125,11 @@ def with_own(run, score, topics=TOPICS):
 def test_topics_that_return_themselves(level, remedy):
     qrels = QRELS + [(topic, topic, level) for topic in TOPICS if level is not None]
     run = with_own(rows(lambda rank: -rank), 1.0)
-    told = f'<run>: 5 of 5 topics return themselves first; drop these rows{remedy}'
+    told = '<run>: 5 of 5 topics return themselves first; leave them out by '
+    told += f'--exclude-self, in Python exclude_self=True{remedy}'
     assert doubts(qrels, run) == [told]
     assert doubts(qrels, run[::-1]) == [told]
+    assert doubts(qrels, run, exclude_self=True) == []
     if remedy:
         assert doubts(qrels, run, ignore=level) == []
 

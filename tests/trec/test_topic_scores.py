@@ -160,7 +160,7 @@ def test_what_is_not_judged_cannot_be_told_from_positives_alone():
     )
     with pytest.raises(FormatError, match=found):
         evaluate_trec([('7', 'd1', 1)], [('7', 'd2', 0.5)], unjudged='skip')
-    with pytest.raises(FormatError, match='found none from 0 to 1, expected documents that'):
+    with pytest.raises(FormatError, match='found none from 0 to below 2, expected documents that'):
         evaluate_trec([('7', 'd1', 2)], [('7', 'd1', 1)], unjudged='skip', relevance_level=2)
     evaluation = evaluate_trec(QRELS, [*RUN, ('7', 'd9', 2.0)], 10, unjudged='skip')
     assert evaluation.map.tolist() == evaluate_trec(QRELS, RUN, 10).map.tolist()
