@@ -36,7 +36,9 @@ RULES: dict[str, Any] = {
     'rounded twice': lambda value, digits: float(f'{value:.{digits + 1}f}'),
     'cut off': lambda value, digits: np.trunc(value * 10**digits) / 10**digits,
     'over 174 topics': lambda value, digits: value * 173 / 174,
+    'the next double': lambda value, digits: np.nextafter(value, 1),
 }
+LABELS = {'true': '1', 'false': '0'}
 
 
 def git(clone: Path, *arguments: str) -> bytes:
@@ -50,16 +52,27 @@ def paths(clone: Path) -> list[str]:
     return sorted(str(path.relative_to(clone)) for path in clone.rglob('*') if path.is_file())
 
 
+@cache
+def members(clone: Path) -> list[str]:
+    """Return ARCHIVE!MEMBER for each file in the ZIP archives of a clone."""
+    return [
+        f'{path}!{name}'
+        for path in paths(clone)
+        if path.endswith('.zip')
+        for name in zipfile.ZipFile(clone / path).namelist()
+    ]
+
+
 def matches(source: Source, address: str) -> list[tuple[File, dict[str, str]]]:
     """Return the files that match an address with * and {names}, and their names."""
     before, _, path = address.rpartition(':')
     repository, commit = (before, '') if '/' in before else (source['repository'], before)
-    path, _, member = path.partition('!')
     clone = source['clone'].with_name(repository.replace('/', '+'))
     pattern = re.escape(path).replace(r'\*\*/', '(?:.*/)?').replace(r'\*', '[^/]*')
     named = re.compile(re.sub(r'\\\{(\w+)\\\}', r'(?P<\1>[^/]+?)', pattern), re.IGNORECASE)
-    fits = filter(None, map(named.fullmatch, paths(clone)))
-    return [((clone, commit, match[0], member), match.groupdict()) for match in fits]
+    fits = filter(None, map(named.fullmatch, members(clone) if '!' in path else paths(clone)))
+    split = [(*match[0].partition('!'), match.groupdict()) for match in fits]
+    return [((clone, commit, path, member), words) for path, _, member, words in split]
 
 
 def contents(file: File) -> bytes:
@@ -104,13 +117,14 @@ def table(files: list[tuple[File, Any]], row: str | None, value: int | None = No
     """Return a matrix, TREC files as one, or rows: those without a value have it, or their rank."""
     if 'npy' in str(files[0]):
         return np.load(io.BytesIO(contents(files[0][0]))).astype(float)
-    lines = '\n'.join(text(file) for file, _ in files)
     if not row:
-        return lines.encode()
+        return '\n'.join(text(file) for file, _ in files).encode()
     rows: dict[tuple[str, str, float], None] = {}  # each once
-    for rank, match in enumerate(re.finditer(row, lines, re.MULTILINE)):
-        cells = {'topic': '1', 'value': str(value or -rank)} | match.groupdict()
-        rows[cells['topic'], cells['document'], float(cells['value'])] = None
+    for file, words in files:
+        for rank, match in enumerate(re.finditer(row, text(file), re.MULTILINE)):
+            cells = {'topic': '1', 'value': str(value or -rank)} | words | match.groupdict()
+            number = float(LABELS.get(cells['value'], cells['value']))
+            rows[cells['topic'], cells['document'], number] = None
     return list(rows)
 
 
@@ -167,17 +181,19 @@ def printed(source: Source) -> dict[str, Any]:
         figures = re.findall(r'\d+\.\d+', row.pop('figures'))
         _, kept = runs.setdefault('/'.join(row.values()), (row, []))
         named = zip([measure] if measure else measures or cutoffs, figures, strict=False)
-        kept += [((topic.replace('ALL', 'all'), name), figure) for name, figure in named]
+        kept += [((re.sub('(?i)^all$', 'all', topic), name), figure) for name, figure in named]
     return runs
 
 
 def seconds(source: Source, words: dict[str, str], truth: Any, run: Any) -> dict[str, Scores]:
-    """Return the scores of a run with other files, and with repeats that keep their ranks."""
+    """Return the scores with other files, with other ties, and with repeats that keep ranks."""
     tried: dict[str, Scores] = {}
     for address in filled(source.get('instead', []), words):
         files = matches(source, address)
         other = table(files, source.get('run_row')) if files else b''
         tried[f'`{address}`' + ' (absent)' * (not files)] = scores(source, truth, other)
+    for ties in source.get('ties_instead', []):
+        tried[f'ties {ties}'] = scores(source, truth, run, ties=ties)
     if source.get('repeats_keep_ranks'):
         rows: dict[str, dict[str, float]] = defaultdict(dict)
         for topic, _, document, _, score, _ in map(str.split, run.decode().splitlines()):
@@ -199,7 +215,8 @@ def checked(source: Source) -> tuple[Counter[str], dict[Any, list[list[str]]]]:
             counts['absent'] += 1
             continue
         truth = table(matches(source, qrels), source.get('qrels_row'), value=1)
-        run = table(files[:1], source.get('run_row'))
+        by_topic = [match for match in files if 'topic' in match[1]]
+        run = table(by_topic or files[:1], source.get('run_row'))
         ours, tried = scores(source, truth, run), dict[str, Scores]()
         by_ties = dict.fromkeys(TIES, ours)
         by_ties |= {ties: scores(source, truth, run, ties=ties) for ties in other_ties}
@@ -215,6 +232,7 @@ def checked(source: Source) -> tuple[Counter[str], dict[Any, list[list[str]]]]:
             pairs = [(name, rule) for name in tried for rule in rules]
             ways = {pair: RULES[pair[1]](tried[pair[0]].get(key, np.nan), digits) for pair in pairs}
             hits = [way for way in ways if f'{ways[way]:.{digits}f}' == shown]
+            counts['no cause'] += not hits
             cause = hits[0] if hits else ('not found; tried the same run', *[*tried][1:], *rules)
             values = ours.get(key, np.nan), ways[hits[0]] if hits else np.nan
             cells = [f'{value:.6f}'.replace('nan', 'none') for value in values]
@@ -244,7 +262,8 @@ def page(sources: list[Source], results: list[Any], missing: list[str]) -> list[
     return [
         f'{len(repositories)} repositories, {len(rows)} parts, {total["runs"]:,} runs, '
         f'{total["figures"]:,} figures: {total[TIES[0]]:,} equal in all printed digits, '
-        f'{total["not equal"]:,} not. Double precision, all orders: equal with such ties of AP.',
+        f'{total["not equal"]:,} not, {total["no cause"]:,} of them without a cause. '
+        'Double precision, all orders: equal with such ties of AP.',
         machine.table(headers.split('|'), rows),
         '#### Not equal',
         machine.table('part|run|cause|figures|printed|ours|second'.split('|'), wrong),
