@@ -1,6 +1,7 @@
 """The comparison with published figures, on a clone that the test makes."""
 
 import importlib
+import re
 import subprocess
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / 'benchmarks'
+PROJECT = Path(__file__).parents[2]
+BENCHMARKS = PROJECT / 'benchmarks'
 FILES = {
     'qrels': 'q1 0 a 1\nq1 0 b 0\nq2 0 c 1\n',
     'good.run': 'q1 Q0 a 1 2 x\nq2 Q0 c 1 1 x\n',
@@ -84,3 +86,15 @@ def test_each_file_of_an_archive_is_a_topic(published, tmp_path):
     files = published.matches(source, 'gold.zip!in/{topic}.tsv')
     rows = published.table(files, r'^(?P<document>\w) (?P<value>\w+)')
     assert rows == [('q1', 'a', 1), ('q1', 'b', 0), ('q2', 'a', 0)]
+
+
+def test_the_tables_of_the_documents_have_the_totals_of_the_page():
+    page = (BENCHMARKS / 'results/published.md').read_text()
+    totals = re.search(r'(\d+) repositories, .* ([\d,]+) figures: ([\d,]+) equal', page)
+    repositories, figures, equal = totals.groups()
+    document = (PROJECT / 'docs/published-figures.md').read_text()
+    rows = re.findall(r'^\|.*\| ([\d,]+) \| ([\d,]+) \|$', document, re.MULTILINE)
+    sums = [sum(int(row[i].replace(',', '')) for row in rows) for i in range(2)]
+    assert [f'{total:,}' for total in sums] == [figures, equal]
+    assert f'{figures} figures of' in ' '.join(document.split())
+    assert f'that {repositories} public repositories print' in (PROJECT / 'README.md').read_text()
