@@ -180,7 +180,7 @@ def printed(source: Source) -> dict[str, Any]:
         measure = measure.replace('map_cut_', 'AP@').replace('map', 'AP')
         figures = re.findall(r'\d+\.\d+', row.pop('figures'))
         _, kept = runs.setdefault('/'.join(row.values()), (row, []))
-        named = zip([measure] if measure else measures or cutoffs, figures, strict=False)
+        named = zip([measure] if measure else [*measures, *cutoffs], figures, strict=False)
         kept += [((re.sub('(?i)^all$', 'all', topic), name), figure) for name, figure in named]
     return runs
 
