@@ -31,8 +31,9 @@ def from_rows(
     if not rows:
         raise no_rows(name, layout)
     table = None
-    if all(is_row(row) and len(row) == len(layout.fields) for row in rows):
-        table = _prove_columns(list(zip(*rows, strict=True)), layout, name)
+    are_tuples = {*map(type, rows)} == {tuple}  # asked first, as it is faster
+    if (are_tuples or all(map(is_row, rows))) and {*map(len, rows)} == {len(layout.fields)}:
+        table = prove_columns(list(zip(*rows, strict=True)), layout, name)
     if table is None:
         for row, place in zip(rows, places, strict=False):
             if fault := explain_row(row, layout):
@@ -62,7 +63,7 @@ def from_frame(frame: pandas.DataFrame, layout: Layout, name: str) -> Table:
             values = list(map(integer_as_text, values))
             integer_fields.add(field)
         columns.append(values)
-    table = _prove_columns(columns, layout, name)
+    table = prove_columns(columns, layout, name)
     if table is None:
         _refuse_rows(zip(*columns, strict=True), layout, name)
     return replace(table, integers=frozenset(integer_fields))
@@ -111,7 +112,7 @@ def _refuse_rows(rows: Iterable[object], layout: Layout, source: str) -> NoRetur
     raise AssertionError('no row is wrong')
 
 
-def _prove_columns(
+def prove_columns(
     columns: Sequence[Sequence[Argument]], layout: Layout, source: str
 ) -> Table | None:
     """Make a table of columns; None if a value is wrong or in doubt."""
@@ -119,16 +120,23 @@ def _prove_columns(
     numbers = None
     for field, values in zip(layout.fields, columns, strict=True):
         if field == layout.number:
-            doubles = [as_double(value, layout.integers) for value in values]
-            if None in doubles:
+            numbers = _number_column(values, layout)
+            if numbers is None:
                 return None
-            numbers = np.array(doubles, dtype=np.float64)
             continue
         column = _text_column(values)
         if column is None:
             return None
         texts[field] = column
     return Table(layout, texts, numbers, Provenance(source))
+
+
+def _number_column(values: Sequence[Argument], layout: Layout) -> NDArray[np.float64] | None:
+    if {*map(type, values)} == {float}:
+        numbers = np.array(values)
+        return numbers if np.isfinite(numbers).all() else None
+    doubles = [as_double(value, layout.integers) for value in values]
+    return None if None in doubles else np.array(doubles, dtype=np.float64)
 
 
 def _text_column(values: Sequence[Argument]) -> Column | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from glob import glob
+from itertools import chain, repeat
 from typing import BinaryIO, TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from mediaeval_ap.tables.faults import no_rows
 from mediaeval_ap.tables.first_look import TOOL_COLUMNS, Shape, header_of, separator_of, shape_of
 from mediaeval_ap.tables.layouts import QRELS, RUN, STRATUM, Layout
 from mediaeval_ap.tables.reading import is_series
-from mediaeval_ap.tables.rows import from_numbered_rows, from_rows
+from mediaeval_ap.tables.rows import from_numbered_rows, from_rows, prove_columns
 from mediaeval_ap.tables.sources import ByteSource, JsonValue, parsed_json, parsed_lines, read_all
 from mediaeval_ap.tables.table import Argument, Fields, LineNumbers, Provenance, Table
 from mediaeval_ap.tables.text.csv_text import read_csv_rows
@@ -84,7 +85,6 @@ def from_mapping(by_topic: Mapping[object, Argument], layout: Layout, name: str)
     if not by_topic:
         raise no_rows(name, layout)
     source = Provenance(name)
-    rows: EntryTuples = []
     for topic, documents in by_topic.items():
         location = f'topic {shown(topic)}'
         if not (isinstance(documents, Mapping) or is_series(documents)):
@@ -93,7 +93,16 @@ def from_mapping(by_topic: Mapping[object, Argument], layout: Layout, name: str)
             raise source.error(actual, expected, place=location)
         if not len(documents) and layout.number == QRELS.number:
             raise source.error('no documents', 'at least one that is judged', place=location)
-        rows += [(topic, document, number) for document, number in documents.items()]
+    texts: list[object] = []
+    numbers: list[object] = []
+    for topic, documents in by_topic.items():
+        texts += documents.keys()
+        numbers += documents.values if is_series(documents) else documents.values()
+    topics = chain.from_iterable(repeat(topic, len(by_topic[topic])) for topic in by_topic)
+    columns = [*topics], texts, numbers
+    if table := prove_columns(columns, layout, name):
+        return table
+    rows = [*zip(*columns, strict=True)]
     locations = (f'topic {shown(topic)}, docno {shown(document)}' for topic, document, _ in rows)
     return from_rows(rows, layout, name, locations)
 
