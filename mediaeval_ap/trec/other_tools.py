@@ -95,7 +95,7 @@ def from_mapping(by_topic: Mapping[object, Argument], layout: Layout, name: str)
             raise source.error('no documents', 'at least one that is judged', place=location)
     texts: list[object] = []
     numbers: list[object] = []
-    for topic, documents in by_topic.items():
+    for documents in by_topic.values():
         texts += documents.keys()
         numbers += documents.values if is_series(documents) else documents.values()
     topics = chain.from_iterable(repeat(topic, len(by_topic[topic])) for topic in by_topic)

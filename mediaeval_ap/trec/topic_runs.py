@@ -24,7 +24,7 @@ from mediaeval_ap.tables.table import Names
 from mediaeval_ap.trec.entries import Entries, comparable_scores
 from mediaeval_ap.trec.matched_run import JudgedTopics, MatchedRun
 from mediaeval_ap.trec.other_tools import file_in
-from mediaeval_ap.trec.topic_scores import UNORDERED
+from mediaeval_ap.trec.sorted_terms import UNORDERED
 
 
 class TopicReference(Reference):
