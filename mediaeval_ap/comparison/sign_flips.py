@@ -10,19 +10,19 @@ subsets, {} and {1} are small, so p = 4 / 8. In this module, the |d| are called 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import Floats
 from mediaeval_ap.errors import require
 
 MOST_ENUMERATED = 20  # amounts: two halves of 2**10 subsets
 MOST_COUNTED = 1000  # amounts: doubles hold the number of their subsets, 2**1000
-MOST_ON_GRID = 128  # amounts; in simulations, rounding so many changed p by 1.2 % at most
-WORK = 1 << 21  # additions for one p, some milliseconds
-LEAST_CELLS = 1 << 15  # of the grid, if it holds all amounts
-CELLS = 1 << 14  # of the grid, if it holds only the largest amounts
+MOST_ON_GRID = 128  # amounts; in simulations, rounding so many changed p by 1 % at most
+WORK = 1 << 21  # additions for one p that is exact, some milliseconds
+CELLS = 1 << 14  # of the grid
 STEP_TOLERANCE = 1e-9  # times the largest amount: how far a multiple of the step may be off
 
 
@@ -38,7 +38,8 @@ def flip_test(differences: Floats, tolerance: float) -> FlipTest:
     """Test if differences are symmetric about 0; sums within the tolerance count as equal."""
     amounts = np.sort(np.abs(differences[differences != 0]))
     n_nonzero = len(amounts)
-    total = abs(math.fsum(differences.tolist()))
+    signed_total = math.fsum(differences.tolist())
+    total = abs(signed_total)
     if total <= tolerance:
         return FlipTest(1.0, n_nonzero, True)
     largest_sum = (math.fsum(amounts.tolist()) - total + tolerance) / 2
@@ -51,11 +52,8 @@ def flip_test(differences: Floats, tolerance: float) -> FlipTest:
         exact = True
         share = _share_by_steps(amounts, step, round(largest_sum / step))
     elif len(amounts) <= MOST_ON_GRID:
-        n_cells = max(WORK // len(amounts), LEAST_CELLS)
-        # Rounding may push a sum that equals the observed one above it, so two standard deviations
-        # of the rounding are added.
-        most_cells = n_cells + int(0.58 * math.sqrt(len(amounts)))
-        share = _share_by_steps(amounts, largest_sum / n_cells, most_cells)
+        observed = np.abs(differences[differences * signed_total < 0])
+        share = _share_on_grid(amounts, largest_sum, observed)
     else:
         share = _share_of_many(amounts, largest_sum + step / 2)
     p = 2 * math.ldexp(share, len(amounts) - n_nonzero)
@@ -106,13 +104,35 @@ def _share_by_steps(amounts: Floats, step: float, most: int) -> float:
     return float(np.ldexp(_subset_counts(amounts, step, most), -len(amounts)).sum())
 
 
-def _subset_counts(amounts: Floats, step: float, most: int) -> Floats:
+def _share_on_grid(amounts: Floats, largest_sum: float, observed: Floats) -> float:
+    """Return the share of small subsets by rounded sums; the observed one and its like count."""
+    n_cells = max(WORK // 2 // len(amounts), CELLS)  # few amounts may be nearly equal
+    step = _step_of_grid(amounts, largest_sum / n_cells)
+    multiples = amounts / step
+    # Rounding may push a sum that equals the observed one above it, so at least two standard
+    # deviations of the rounding of a random subset are added.
+    most = int(largest_sum / step + np.linalg.norm(multiples - np.rint(multiples)))
+    # Errors of equal amounts add up, and their exchange leaves the rounded sum as it is.
+    most = max(most, int(np.rint(observed / step).sum()))
+    # Single precision is twice as fast; its range holds 2**128 subsets.
+    counts = _subset_counts(amounts, step, most, np.float32)
+    return math.ldexp(float(counts.sum(dtype=np.float64)), -len(amounts))
+
+
+def _step_of_grid(amounts: Floats, step: float) -> float:
+    """Return a step near the given one, with which rounding keeps the sum of amounts."""
+    return float(amounts.sum() / np.rint(amounts / step).sum())
+
+
+def _subset_counts(
+    amounts: Floats, step: float, most: int, precision: type[np.floating[Any]] = np.float64
+) -> NDArray[np.floating[Any]]:
     """Return the number of subsets for each sum of 0 to `most` steps.
 
     Amounts are added one by one. With amounts of 1 and 2 steps, and `most` = 3, the counts are
     [1, 0, 0, 0], then [1, 1, 0, 0], and last [1, 1, 1, 1].
     """
-    counts = np.zeros(most + 1)
+    counts = np.zeros(most + 1, dtype=precision)
     largest = 0
     counts[0] = 1
     for multiple in np.rint(amounts / step).astype(np.intp).tolist():
@@ -126,8 +146,7 @@ def _share_of_many(amounts: Floats, largest_sum: float) -> float:
     special = require('scipy.special', 'compare', 'compare')
     smaller = amounts[:-MOST_ON_GRID]
     largest = amounts[-MOST_ON_GRID:]
-    step = float(largest.sum()) / CELLS
-    step = float(largest.sum() / np.rint(largest / step).sum())  # rounding keeps the sum
+    step = _step_of_grid(largest, float(largest.sum()) / CELLS)
     n_cells = min(int(largest_sum / step), round(float(largest.sum()) / step))
     counts = _subset_counts(largest, step, n_cells)
     margins = largest_sum - np.arange(len(counts)) * step - smaller.sum() / 2

@@ -101,6 +101,27 @@ def test_amounts_without_a_step_are_rounded_to_a_grid(draw):
         assert exact <= found.p * (1 + 1e-12) <= 1.01 * exact  # a sum of doubles
 
 
+@pytest.mark.parametrize(
+    ('draw', 'most'),
+    [
+        (lambda random, n: np.where(np.arange(n) < 5, 1, 0.02) * random.uniform(0.8, 1, n), 1.01),
+        (lambda random, n: random.pareto(1, n) + 1, 1.01),
+        (lambda random, n: 1 + random.uniform(-0.1, 0.1, n), 1.02),
+        (lambda random, n: np.sqrt([2, 3, 5])[random.integers(3, size=n)], 1.01),
+    ],
+    ids=['few large', 'heavy tails', 'nearly equal', 'three values'],
+)
+def test_a_grid_is_close_for_unusual_amounts(draw, most):
+    """Also of three values without a common step, whose exchange leaves the sum as it is."""
+    for seed in range(5):  # fixed: any would do
+        random, n = np.random.default_rng(seed), 21
+        is_won = random.random(n) < 0.5 + 0.1 * seed  # so p is from about 1 to 0.0001
+        integers = (1e9 * draw(random, n)).astype(np.int64)
+        differences = np.where(is_won, integers, -integers).tolist()
+        found, exact = flipped(differences), float(oracle.enumerated_p(differences))
+        assert exact <= found.p * (1 + 1e-6) <= most * exact  # single precision
+
+
 @pytest.mark.parametrize('n', [1001, 2000, 100_001])
 @pytest.mark.parametrize('z', [0.5, 2, 3.5])
 def test_many_equal_amounts_are_the_binomial_test(n, z):
