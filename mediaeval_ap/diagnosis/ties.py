@@ -34,8 +34,9 @@ block adds its expected precision to the mean. With 9, 1, 2 and 3 for x, a, b an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,6 +57,7 @@ from mediaeval_ap.results.rounding import exact_mean
 
 BOUND_KEYS = ('min', 'expected', 'max')  # of JSON and tables
 NO_SHOT = -1
+RANKS_AT_ONCE = 2**17  # keeps memory low
 DIVISOR_DEPENDS_ON_ORDER = 'AP is divided by the number of hits, which depends on the order of ties'
 
 
@@ -187,13 +189,18 @@ def tie_bounds(
         )
         for ranks in (latest, earliest)
     )
-    mean = _expected_terms(ranking, blocks, max(K), definition.precision)
-    extremes = [
-        average_precision_of_terms(
+
+    def ap(terms: PrecisionTerms) -> Floats:
+        return average_precision_of_terms(
             terms, n_relevant, n_returned, K=K, definition=definition, hits=best
         )
-        for terms in (worst, mean, best)
-    ]
+
+    worst_ap = ap(worst)
+    mean_ap = worst_ap.copy()  # the same where no block begins within the cutoffs
+    for terms in _expected_terms(ranking, blocks, max(K), definition.precision):
+        rankings = terms.rankings[run_starts([terms.rankings])]
+        mean_ap[rankings] = ap(terms)[rankings]
+    extremes = (worst_ap, mean_ap, ap(best))
     divides_by_hits = 'H' in definition.denominator
     bounds = []
     for column, k in enumerate(K):
@@ -220,11 +227,19 @@ def tie_bounds(
 
 def _expected_terms(
     ranking: NDArray[np.int64], blocks: TieBlocks, depth: int, precision: Precision
-) -> PrecisionTerms:
-    """Return the mean term of each rank over all orders, down to a depth."""
+) -> Iterator[PrecisionTerms]:
+    """Yield the mean term of each rank over all orders, down to a depth, some rankings at once."""
     n_ranks = np.clip(depth - blocks.above, 0, blocks.size)
     blocks = TieBlocks(*(column[n_ranks > 0] for column in blocks))
     ranking = ranking[n_ranks > 0]
     n_ranks = n_ranks[n_ranks > 0]
-    values = expected_precisions(blocks, n_ranks, precision)
-    return PrecisionTerms(ranking.repeat(n_ranks), ranges(blocks.above + 1, n_ranks), values)
+    begins = run_starts([ranking])
+    cuts = begins[run_starts([n_ranks.cumsum()[begins] // RANKS_AT_ONCE])]
+    for begin, end in pairwise([*cuts.tolist(), len(ranking)]):
+        part = slice(begin, end)
+        some_blocks = TieBlocks(*(column[part] for column in blocks))
+        yield PrecisionTerms(
+            ranking[part].repeat(n_ranks[part]),
+            ranges(some_blocks.above + 1, n_ranks[part]),
+            expected_precisions(some_blocks, n_ranks[part], precision),
+        )

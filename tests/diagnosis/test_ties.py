@@ -12,6 +12,7 @@ from oracle import REPEATS
 
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.definitions import Repeats
+from mediaeval_ap.diagnosis import ties
 from mediaeval_ap.diagnosis.ties import join_rankings, tie_bounds, tied_hits
 from tests.strategies import corpora, examples, reference_rows, videos
 from tests.strategies import names as run_names
@@ -97,8 +98,10 @@ def check(blocks, relevant, n_relevant, k, definition):
         ([[5, 0], [1, 1, 6], [0, 2, 5]], {0, 1, 2}),  # repeats within a block, and of one before
     ],
 )
-def test_every_boundary(blocks, relevant, definition):
+@pytest.mark.parametrize('ranks_at_once', [1, 4, ties.RANKS_AT_ONCE])
+def test_every_boundary(blocks, relevant, definition, ranks_at_once, monkeypatch):
     """Cutoffs before, at, within and behind each block of ties, and behind the ranking."""
+    monkeypatch.setattr(ties, 'RANKS_AT_ONCE', ranks_at_once)
     for k in range(1, sum(map(len, blocks)) + 2):
         check(blocks, relevant, len(relevant) + 1, k, definition)
 
