@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import choices
+from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.definitions import Cutoff, Definition, Precision, depths
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
 from mediaeval_ap.evaluation.data_warnings import without_relevant
@@ -235,6 +236,17 @@ def precision_terms(
 ) -> PrecisionTerms:
     """Return the addend of each hit, by topic and rank; with expected ties, its mean."""
     returned, topic, is_hit, n_by_topic = rows
+    starts = run_starts([topic])
+    topics = topic[starts]
+    if (topics[1:] < topics[:-1]).any() and len(np.unique(topics)) == len(topics):
+        # In another order than in the qrels: fewer terms than rows are put in that order.
+        sizes = np.diff(starts, append=len(topic))
+        number = np.arange(len(sizes), dtype=np.int32).repeat(sizes)
+        renumbered = MatchedRows(returned, number, is_hit, sizes)
+        rankings, ranks, values = precision_terms(renumbered, ties, precision)
+        rankings = topics[rankings]
+        by_topic = rankings.argsort(kind='stable')
+        return PrecisionTerms(rankings[by_topic], ranks[by_topic], values[by_topic])
     score = comparable_scores(returned.number, ties)
     order = None
     is_later = topic[1:] > topic[:-1]

@@ -154,6 +154,20 @@ def test_like_every_order_of_equal_scores(
         assert ap == pytest.approx([float(value) for value in expected], abs=ROUNDING)
 
 
+@quiet
+@pytest.mark.parametrize('ties', TREC_TIES)
+@given(judged=qrels, returned=rows_of(st.sampled_from([0.5, 1.0, 2.5])), data=st.data())
+def test_the_order_of_topics_does_not_matter(ties, judged, returned, data):
+    """Bit for bit, as topics of the qrels, one after the other or scattered, have one sum."""
+    definition = 'hits' if ties in {'trec_eval', 'trec_eval-9'} else 'trec'
+    settings = {'ties': ties, 'definition': definition, 'repeated': 'first', **LENIENT}
+    topics = data.draw(st.permutations(sorted({row[0] for row in returned})))
+    orders = [returned, sorted(returned, key=lambda row: topics.index(row[0]))]
+    orders.append(sorted(returned, key=lambda row: row[0]))
+    first, *others = (evaluate_trec(judged, rows, **settings).ap.tolist() for rows in orders)
+    assert others == [first, first]
+
+
 def test_what_is_not_judged_cannot_be_told_from_positives_alone():
     found = (
         r'<qrels>, relevance: found no row of 0, expected documents that are judged not relevant'
