@@ -97,7 +97,7 @@ def kind_of(file: Argument) -> Kind:
         has_index = columns[:1] in ([''], [UNNAMED_INDEX]) and len(columns) > 1
         is_score_table = 'item' in names or has_index
         is_score_table = is_score_table or is_trec_eval(start) or holds_measures_by_topic(start)
-        is_trec = start.startswith(LZ4) or any((_is_by_topic(start), _is_run(start)))
+        is_trec = start.startswith((LZ4, NPY)) or any((_is_by_topic(start), _is_run(start)))
     if is_score_table or is_own_header(names) or is_measure_header(names):
         return Kind.SCORES
     if is_trec or _has_tool_columns(start):

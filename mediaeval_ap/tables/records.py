@@ -135,7 +135,7 @@ def read_records(
     value = content = table_input.value
     source = Provenance(table_input.name)
     if table_input.kind is InputKind.TEXT:
-        content = _read_file(value, allow_arrays)
+        content = read_file(value, allow_arrays)
         source = value.provenance()
     if allow_arrays and isinstance(content, np.ndarray):
         return _from_array(content, layouts[-1], source, like)
@@ -157,7 +157,7 @@ def read_records(
     raise table_input.error('a path, an open file or a table', names)
 
 
-def _read_file(source: ByteSource, allow_array: bool) -> bytes | NDArray[Any]:
+def read_file(source: ByteSource, allow_array: bool) -> bytes | NDArray[Any]:
     """Read all of a file: its bytes, or with `allow_array` the array of a .npy file."""
     with source.open() as stream:
         if not (allow_array and stream.peek(len(NPY)).startswith(NPY)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
@@ -30,6 +30,16 @@ from mediaeval_ap.tables.table import Rows, consistent
 from mediaeval_ap.trec.entries import TOPIC, Entries, comparable_scores, first_ranks, read_entries
 
 FEW_ROWS = 10  # too few of one topic for a warning about scores
+# Findings about the scores of topics, and their remedies.
+RISING = 'have scores that rise with the rank', 'negate them if distances'
+ONE_SCORE = (
+    'have one score for all documents',
+    "take the mean over all orders by --ties expected, in Python ties='expected'",
+)
+SELF_FIRST = (
+    'return themselves first',
+    'leave them out by --exclude-self, in Python exclude_self=True',
+)
 
 
 class TrecSettings(NamedTuple):
@@ -344,8 +354,8 @@ def _matched_rows(topics: JudgedTopics, returned: Entries) -> MatchedRows:
 
 def _about_scores(
     rows: MatchedRows, judged: Entries, ties: choices.TrecTies, n_rising: int
-) -> Iterator[DataWarning]:
-    """Warn if most topics have scores that say little, but not of one short topic."""
+) -> list[DataWarning]:
+    """Warn if most topics have scores that say little."""
     returned, topic, is_hit, n_by_topic = rows
     score = comparable_scores(returned.number, ties)
     starts = np.flatnonzero(np.diff(topic, prepend=-2))
@@ -353,24 +363,44 @@ def _about_scores(
     np.maximum.at(best, topic[starts], np.maximum.reduceat(score, starts))
     first = np.flatnonzero((score == best[topic]) & (topic >= 0))
     n_first = np.bincount(topic[first], minlength=len(n_by_topic))
-    is_tied = (n_first == n_by_topic) & (n_by_topic > 1) & (ties in ('trec_eval', 'trec_eval-9'))
+    is_tied = (n_first == n_by_topic) & (n_by_topic > 1)
     first = first[(n_first[topic[first]] == 1) & ~is_hit[first]]
     own = first[returned.is_own_topic[first]]
     levels = judged.number[judged.rows_of(returned, own)] if len(own) else own
     is_theirs = len(own) > 0 and np.isin(judged.number, levels[:1]).sum() == len(own)
-    drop = 'leave them out by --exclude-self, in Python exclude_self=True'
+    finding, remedy = SELF_FIRST
     if is_theirs:
-        drop += f', or use --ignore {levels[0]:g}'
-    expected = "take the mean over all orders by --ties expected, in Python ties='expected'"
-    for finding, n, n_topics, remedy in (
-        ('have scores that rise with the rank', n_rising, n_rising, 'negate them if distances'),
-        ('have one score for all documents', is_tied.sum(), (n_by_topic > 1).sum(), expected),
-        ('return themselves first', len(own), (n_by_topic > 0).sum(), drop),
-    ):
-        if 2 * n > n_topics and (n > 1 or len(returned) >= FEW_ROWS):
-            note = Note(finding, int(n), int(n_topics), 'topics')
-            run = printable(returned.source.name)
-            yield DataWarning('doubtful-scores', run, note, f'; {remedy}')
+        remedy += f', or use --ignore {levels[0]:g}'
+    findings = [(RISING, n_rising, n_rising)]
+    if is_doubtful(ties):
+        findings.append((ONE_SCORE, int(is_tied.sum()), int((n_by_topic > 1).sum())))
+    findings.append(((finding, remedy), len(own), int((n_by_topic > 0).sum())))
+    return doubtful_scores(printable(returned.source.name), len(returned), findings)
+
+
+def is_doubtful(ties: choices.TrecTies) -> bool:
+    """Return True for an order of ties that has nothing to do with relevance."""
+    return ties in ('trec_eval', 'trec_eval-9')
+
+
+def doubtful_scores(
+    run: str, n_rows: int, findings: Iterable[tuple[tuple[str, str], int, int]]
+) -> list[DataWarning]:
+    """Warn of the findings that most topics have, but not of one short topic."""
+    return [
+        DataWarning('doubtful-scores', run, Note(finding, n, n_topics, 'topics'), f'; {remedy}')
+        for (finding, remedy), n, n_topics in findings
+        if 2 * n > n_topics and (n > 1 or n_rows >= FEW_ROWS)
+    ]
+
+
+def about_missing(
+    run: str, n_missing: int, n_topics: int, truth: str, settings: TrecSettings
+) -> DataWarning:
+    is_zero = settings.policy.missing == 'zero'
+    treatment = 'scored as if nothing were returned' if is_zero else 'left out'
+    note = Note(f'are missing, and {treatment}', n_missing, n_topics, f'topics of {truth}')
+    return DataWarning('missing-ids', run, note)
 
 
 def _about_topics(
@@ -393,10 +423,8 @@ def _about_topics(
     if len(missing):
         first = judged.topic.values[missing[0]]
         policy.refuse_missing(returned.source.name, TOPIC, first, len(missing), truth)
-        treatment = 'scored as if nothing were returned' if policy.missing == 'zero' else 'left out'
         n_topics = len(judged.topic.values)
-        note = Note(f'are missing, and {treatment}', len(missing), n_topics, f'topics of {truth}')
-        warnings.append(DataWarning('missing-ids', run, note))
+        warnings.append(about_missing(run, len(missing), n_topics, truth, topics.settings))
     if len(unknown):
         n_unknown = len(np.unique(returned.topic.codes[unknown]))
         n_topics = len(returned.topic.values)

@@ -14,7 +14,14 @@ import numpy as np
 
 from mediaeval_ap.errors import FormatError, ParameterError, abridged, shown, with_noun
 from mediaeval_ap.tables.faults import no_rows
-from mediaeval_ap.tables.first_look import TOOL_COLUMNS, Shape, header_of, separator_of, shape_of
+from mediaeval_ap.tables.first_look import (
+    NPY,
+    TOOL_COLUMNS,
+    Shape,
+    header_of,
+    separator_of,
+    shape_of,
+)
 from mediaeval_ap.tables.layouts import QRELS, RUN, STRATUM, Layout
 from mediaeval_ap.tables.reading import is_series
 from mediaeval_ap.tables.rows import from_numbered_rows, from_rows, prove_columns
@@ -32,6 +39,9 @@ PREDICTION_LINES = 'lines of {"query_id": …, "results": [{"corpus_id": …, "s
 
 def reader_of(line: bytes, name: str, part: str | None) -> Reader | None:
     """Return the reader of a tool's file that begins with this line, or None for lines of TREC."""
+    if line.startswith(NPY):
+        expected = 'lines of TREC: only evaluate-trec and compare take matrices'
+        raise Provenance(name).error('a matrix', expected)
     shape = shape_of(line.removeprefix(BYTE_ORDER_MARK))
     if shape is Shape.LZ4:
         raise Provenance(name).error('LZ4', 'lines of TREC, TSV, Parquet or JSON, as run.json')

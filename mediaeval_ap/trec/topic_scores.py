@@ -27,13 +27,14 @@ from mediaeval_ap.trec.matched_run import (
     TrecSettings,
     read_qrels,
 )
-from mediaeval_ap.trec.other_tools import file_in
+from mediaeval_ap.trec.matrices import Matrices, evaluate_matrices, is_matrix, refuse_measures
+from mediaeval_ap.trec.other_tools import file_in, refuse_part
 from mediaeval_ap.trec.sorted_terms import UNORDERED, SortedRows, terms_of_sorted
 
 
 def evaluate_trec(
-    qrels: Rows | Mapping[str, Mapping[str, float]],
-    run: Rows | Mapping[str, Mapping[str, float]],
+    qrels: Rows | Mapping[str, Mapping[str, float]] | NDArray[Any] | None,
+    run: Rows | Mapping[str, Mapping[str, float]] | NDArray[Any],
     K: Cutoff | Iterable[Cutoff] | None = None,
     *,
     definition: str | Definition | None = None,
@@ -47,6 +48,8 @@ def evaluate_trec(
     ignore: int | Iterable[int] = (),
     repeated: choices.Repeated = 'error',
     exclude_self: bool = False,
+    query_labels: Sequence[Any] | NDArray[Any] | None = None,
+    document_labels: Sequence[Any] | NDArray[Any] | None = None,
     name: str | None = None,
     part: str | None = None,
 ) -> Evaluation:
@@ -62,13 +65,15 @@ def evaluate_trec(
         relevance}}``; `Qrel` of ir_measures; `Qrels` of ranx. A table may have the names of BEIR,
         Hugging Face, ir_measures, PyTerrier or ranx, as a frame, CSV, TSV, Parquet or JSON. A
         sample has a ``stratum`` before the relevance, or as a column; its negative relevance is of
-        documents that are pooled, but not judged.
+        documents that are pooled, but not judged. Or a matrix of shape (n_queries, n_documents),
+        also sparse, of torch, or a .npy file; ids are the numbers of its rows and columns.
     run : like qrels
         The run: a file of ``qid Q0 docno rank score tag``; a table with the columns ``qid``,
         ``docno`` and ``score``, or tuples of these three; a dictionary ``{qid: {docno: score}}``;
         `ScoredDoc` of ir_measures; `Run` of ranx. A table may have names as in qrels. A file may
         also come from ranx (JSON) or sentence-transformers (`write_predictions`), or hold the
-        predictions of MTEB; of these, the folder will do if it has one such file.
+        predictions of MTEB; of these, the folder will do if it has one such file. Beside a matrix,
+        scores of its shape; ``-inf`` is a document that is not returned.
     K : int, 'all' or iterable of these, optional
         The cutoffs, each once, by default 1, 10, 100 and 1000; ``'all'`` is no cutoff, as `map` of
         trec_eval. For a sample the depth of the rankings, by default 1000.
@@ -105,6 +110,10 @@ def evaluate_trec(
         Documents that the run lists again for a topic: an error, or the higher score stays.
     exclude_self : bool
         Leave out documents whose id is the topic's: they leave the ranking, and are not relevant.
+    query_labels, document_labels : array-like of shape (n_queries,) and (n_documents,), optional
+        Labels, integers or text, of the rows and the columns of a matrix of scores, in place of
+        qrels, which are None: a document with the label of the query is relevant. Without
+        `document_labels`, the documents are the queries.
     part : str, optional
         The subset or split to score if a run of MTEB has several: ``'en/test'``, or ``'en'`` or
         ``'test'`` if only one part has this name.
@@ -139,6 +148,12 @@ def evaluate_trec(
     [0.25]
     >>> evaluate_trec({'7': {'d1': 1, 'd2': 0}}, {'7': {'d2': 0.9, 'd1': 0.5}}, 10).map.tolist()
     [0.5]
+    >>> scores = np.array([[0.9, 0.1, 0.3], [0.2, 0.8, 0.1]])
+    >>> evaluate_trec(np.array([[1, 0, 1], [0, 0, 1]]), scores, 10).ap.ravel().round(3).tolist()
+    [1.0, 0.333]
+    >>> labels = {'query_labels': ['a', 'b'], 'document_labels': ['a', 'b', 'a']}
+    >>> evaluate_trec(None, scores, 10, **labels).map.tolist()
+    [1.0]
     """
     policies = {
         'ties': ties,
@@ -156,6 +171,14 @@ def evaluate_trec(
     checked_measures = _check_measures(measures, settings)
     qrels_input = TableInput.of(qrels, 'qrels')
     run_input = TableInput.of(file_in(run), 'run')
+    has_labels = query_labels is not None or document_labels is not None
+    if has_labels or is_matrix(qrels_input) or is_matrix(run_input):
+        refuse_part(part)
+        refuse_measures(checked_measures)
+        matrices = Matrices.of(qrels_input, run_input, query_labels, document_labels)
+        evaluation = evaluate_matrices(matrices, settings, run_name)
+        warn_caller(evaluation.warnings)
+        return evaluation
     judged = read_qrels(qrels_input, relevance_level=settings.level, in_blocks=is_large(run_input))
     if judged.stratum is not None:
         if K is None:
