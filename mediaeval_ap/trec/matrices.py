@@ -135,7 +135,7 @@ def evaluate_matrices(matrices: Matrices, settings: TrecSettings, name: str) -> 
     is_scored = (ranked.n_relevant > 0) | (settings.skip_or_count == 'count')
     n_skipped = int(np.count_nonzero(~is_scored))
     warnings = skipped_queries(reference, reference, n_skipped, n_queries)
-    is_missing = (ranked.n_returned == 0) & is_scored
+    is_missing = (ranked.n_scored == 0) & is_scored
     n_missing = int(np.count_nonzero(is_missing))
     if n_missing:
         first = str(is_missing.argmax())

@@ -18,6 +18,9 @@ ONCE = (
     "Python repeated='first'"
 )
 INTEGER = 'expected an integer in digits'
+DECIMALS = (
+    '; decimals need a level with decimals: --relevance-level 0.5, in Python relevance_level=0.5'
+)
 
 
 def no_run(name, content, error):
@@ -30,7 +33,8 @@ def no_qrels(name, content, error):
 
 def relevance(text):
     """Qrels whose second relevance is no integer."""
-    error = f', line 2, relevance: found {text!r}, {INTEGER}'
+    remedy = DECIMALS if text in DECIMAL_TEXTS else ''
+    error = f', line 2, relevance: found {text!r}, {INTEGER}{remedy}'
     return no_qrels(f'no-integer-{text}', Q1 + f'8 0 d2 {text}\n'.encode(), error)
 
 
@@ -83,7 +87,8 @@ RIGHT_QRELS = {
     'comments': b'# judged\n# 7 d1 1\n' + Q1 + b'#\xff\0\r\r\n#8 0 d1 1\n' + Q2 + b'# end',
     'comment-document': Q1 + b'7 0 #d 0\n' + Q2,
 }
-NO_INTEGERS = '1.0 10e-1 0x1 \u0661'.split()
+DECIMAL_TEXTS = ['1.0', '10e-1']
+NO_INTEGERS = [*DECIMAL_TEXTS, '0x1', '\u0661']
 QRELS = [
     *(right('qrels', name, content) for name, content in RIGHT_QRELS.items()),
     right('qrels', 'nbsp', b'7 0 d1\xc2\xa0 1\n' + Q2, 0.5),
@@ -94,7 +99,7 @@ QRELS = [
     ),
     no_qrels(
         *('comments-count', b'#\n\n' + Q1 + b'#\n8 0 d2 .5\n'),
-        f", line 5, relevance: found '.5', {INTEGER}",
+        f", line 5, relevance: found '.5', {INTEGER}{DECIMALS}",
     ),
     *map(relevance, NO_INTEGERS),
     no_qrels(
@@ -104,7 +109,7 @@ QRELS = [
     no_qrels('nul', Q1 + bytes(1000), f', line 2: {NUL.format(1)}'),
     stored('qrels', 'columns'),
     stored(
-        *('qrels', 'halves', ', row 2, relevance: found 0.5, expected an integer'),
+        *('qrels', 'halves', f', row 2, relevance: found 0.5, expected an integer{DECIMALS}'),
         relevance=[1, 0.5],
     ),
     stored(
