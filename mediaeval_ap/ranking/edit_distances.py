@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from heapq import merge
 from itertools import accumulate, compress
+from operator import call
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,7 +16,7 @@ from rapidfuzz.distance.Levenshtein import distance, normalized_distance
 from rapidfuzz.process import cdist
 
 from mediaeval_ap.arrays import CACHE_LINE, SpareArrays, run_starts
-from mediaeval_ap.cores import own_cores
+from mediaeval_ap.cores import on_all_cores, own_cores
 from mediaeval_ap.tables.table import StoredTexts
 
 BLOCK_CELLS = 4 << 20  # 32 MiB of distances at a time; half and double take as long
@@ -26,11 +27,12 @@ THREADED_CELLS = 1 << 18  # 3 ms on one core; starting threads costs 0.1 to 0.3 
 # the first for one query, the second for several, which rapidfuzz compares together.
 SIDE_BY_SIDE = 2_000
 MANY_SIDE_BY_SIDE = 16_000
-WIDTHS = (8, 16, 32, 64)  # bits of integers
+WIDTHS = (8, 16, 32, 64, 128)  # bits of the integer for a name; 128 are two words
+WORD_BITS = 64
 NAMES_IN_BLOCK = 1 << 15  # their columns fit the caches; half and double take a tenth longer
-N_COLUMNS = 5  # arrays of one integer for each name that a step works on
+N_COLUMNS = 6  # arrays of one integer for each name that a step works on, and two for each word
 CACHED_BYTES = 64 << 20  # enough for 32 letters in a million names of up to 16 letters
-LONGEST_QUERY = 64  # the letters of a longer one would take more memory than the names
+MOST_LETTERS = 64  # of a query: the bits of more distinct ones would take too much memory
 
 
 @dataclass(eq=False)
@@ -168,7 +170,7 @@ class NamesByLength(DistinctNames):
     def letters(self) -> tuple[NDArray[np.unsignedinteger], ...]:
         """The letters of the shorter names, which `BitParallel` compares.
 
-        There are up to four matrices, of 8, 16, 32 and 64 columns, with a row for each name.
+        There are up to five matrices, of 8 to 128 columns, with a row for each name.
         """
         letters = []
         begin = 0
@@ -201,17 +203,23 @@ class NamesByLength(DistinctNames):
             return cdist(queries, names, scorer=distance, dtype=edits.dtype, workers=n_threads)
 
         n_compared = 0
-        is_long = np.array([len(query) > LONGEST_QUERY for query in queries])
+        has_many = np.array([len(set(query)) > MOST_LETTERS for query in queries])
         for names in self._bit_parallel:
             part = edits[:, n_compared : n_compared + len(names)]
-            for row in np.flatnonzero(~is_long).tolist():
-                names.distances(queries[row], part[row])
+            rows = np.flatnonzero(~has_many).tolist()
+            work = [partial(names.distances, queries[row], part[row]) for row in rows]
+            # Threads with shorter names would only wait for each other.
+            if names.n_words > 1:
+                on_all_cores(call, work)
+            else:
+                for compare_one in work:
+                    compare_one()
             n_compared += len(names)
         if self._longer_names:
             edits[:, n_compared:] = compare(queries, self._longer_names)
-        if n_compared and is_long.any():
-            long = list(compress(queries, is_long))
-            edits[is_long, :n_compared] = compare(long, self._in_memory.values[:n_compared])
+        if n_compared and has_many.any():
+            others = list(compress(queries, has_many))
+            edits[has_many, :n_compared] = compare(others, self._in_memory.values[:n_compared])
 
     @cached_property
     def _bit_parallel(self) -> list[BitParallel]:
@@ -250,25 +258,29 @@ def letter_matrix(
 
 
 class BitParallel:
-    """Names to compare with a query together, each as an integer with a bit for each letter.
+    """Names, shortest first, to compare with a query: integers with a bit for each letter.
 
     The dynamic programming matrix of a query and a name is computed column by column, a column for
     each letter of the query. Neighbours in a column differ by -1, 0 or 1. So two integers describe
     a column: in `grows` the bits of the letters at which it grows by 1 are set, in `falls` those at
     which it falls by 1. Each step takes a dozen operations on integers (Myers 1999,
     https://doi.org/10.1145/316542.316550; Hyyrö 2003), here on arrays of one integer for each name.
+    A name of more than 64 letters is two integers; the second begins where the first ends.
 
     For the query `ana` and the name `anna`, the last column is 3 2 1 1 1: it begins with the length
     of the query, falls at the letters 1 and 2, and never grows. The distance is 3 + 0 - 2 = 1.
     """
 
     def __init__(self, letters: NDArray[np.unsignedinteger], lengths: NDArray[np.int64]) -> None:
-        bits = letters.shape[1]
+        bits = min(letters.shape[1], WORD_BITS)
         self._type = np.dtype(f'<u{bits // 8}')  # packed bits come in this order of bytes
         self._letters = letters
+        self._lengths = lengths
         # Bits above the last letter never change those below.
         all_bits = self._type.type(-1 % (1 << bits))
-        self._all_letters = all_bits >> (bits - lengths).astype(self._type)
+        n_bits = np.clip(lengths - np.arange(0, letters.shape[1], bits)[:, None], 0, bits)
+        self._all_letters = all_bits >> (bits - n_bits).astype(self._type)
+        self.n_words = len(self._all_letters)
         self._cached_bits: dict[str, NDArray[np.unsignedinteger]] = {}
         self._columns = SpareArrays(self._type)
 
@@ -276,43 +288,45 @@ class BitParallel:
         return len(self._letters)
 
     def distances(self, query: str, out: NDArray[np.unsignedinteger]) -> None:
-        """Compute the edit distance of a query to each name; `LONGEST_QUERY` limits its length."""
+        """Compute the edit distance of a query to each name; memory grows with its letters."""
         letter_bits = self._letter_bits(query)
         query_bits = [letter_bits[letter] for letter in query]
         # a whole number of cache lines, so that each column begins at one
         n_names = min(NAMES_IN_BLOCK, -(-len(out) // CACHE_LINE) * CACHE_LINE)
-        spare = self._columns.take(N_COLUMNS * n_names)
-        columns = spare[: N_COLUMNS * n_names].reshape(N_COLUMNS, n_names)
+        n_columns = 2 * self.n_words + N_COLUMNS
+        spare = self._columns.take(n_columns * n_names)
+        columns = spare[: n_columns * n_names].reshape(n_columns, n_names)
         for begin in range(0, len(out), n_names):
             block = slice(begin, begin + n_names)
-            all_letters = self._all_letters[block]
-            scratch = columns[:, : len(all_letters)]
-            grows, falls = _last_column([name_bits[block] for name_bits in query_bits], scratch)
-            grows &= all_letters
-            falls &= all_letters
+            n_words = -(-int(self._lengths[block][-1]) // WORD_BITS)
+            all_letters = self._all_letters[:n_words, block]
+            scratch = columns[: 2 * n_words + N_COLUMNS, : all_letters.shape[1]]
             # The column begins with the length of the query.
-            np.bitwise_count(grows, out=out[block])
-            out[block] -= np.bitwise_count(falls)
-            out[block] += len(query)
+            out[block] = len(query)
+            column = _last_column([bits[:n_words, block] for bits in query_bits], scratch)
+            for grows, falls, mask in zip(*column, all_letters, strict=True):
+                grows &= mask
+                falls &= mask
+                out[block] += np.bitwise_count(grows)
+                out[block] -= np.bitwise_count(falls)
         self._columns.give_back(spare)
 
     def _letter_bits(self, query: str) -> dict[str, NDArray[np.unsignedinteger]]:
-        """Return for each letter of a query its bits in each name: 1 where the name has it."""
-        letter_bits = {
-            letter: self._cached_bits[letter] for letter in query if letter in self._cached_bits
-        }
+        """Return for each letter of a query its bits in each word and name: 1 where it is there."""
+        cached = self._cached_bits
+        letter_bits = {letter: cached[letter] for letter in query if letter in cached}
         uncached = [letter for letter in dict.fromkeys(query) if letter not in letter_bits]
         if uncached:
             # One array for all is large enough for the system to give it in large pages.
-            bits = np.empty((len(uncached), len(self)), self._type)
+            bits = np.empty((len(uncached), *self._all_letters.shape), self._type)
             for begin in range(0, len(self), NAMES_IN_BLOCK):
                 block = self._letters[begin : begin + NAMES_IN_BLOCK].reshape(-1)
-                for letter, row in zip(uncached, bits, strict=True):
-                    packed = np.packbits(block == ord(letter), bitorder='little')
-                    row[begin : begin + NAMES_IN_BLOCK] = packed.view(self._type)
+                for letter, words in zip(uncached, bits, strict=True):
+                    packed = np.packbits(block == ord(letter), bitorder='little').view(self._type)
+                    words[:, begin : begin + NAMES_IN_BLOCK] = packed.reshape(-1, len(words)).T
             letter_bits.update(zip(uncached, bits, strict=True))
             if (len(self._cached_bits) + len(uncached)) * bits[0].nbytes > CACHED_BYTES:
-                self._cached_bits.clear()
+                self._cached_bits = {}  # other threads may be reading the old one
             if bits.nbytes <= CACHED_BYTES:
                 self._cached_bits.update((letter, letter_bits[letter]) for letter in uncached)
         return letter_bits
@@ -322,29 +336,43 @@ def _last_column(
     query_bits: Sequence[NDArray[np.unsignedinteger]],
     scratch: NDArray[np.unsignedinteger],
 ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.unsignedinteger]]:
-    """Return the bits at which the last column grows, and those at which it falls.
+    """Return the bits at which the last column grows, and those at which it falls, by word.
 
-    `query_bits` are the bits of each letter of the query.
+    `query_bits` are the bits of each letter of the query, by word.
     """
-    grows, falls, diagonal, not_right, falls_right = scratch
-    grows.fill(-1 % (1 << 8 * scratch.itemsize))
-    falls.fill(0)
-    for equal in query_bits:
-        # where the diagonal does not grow: (((equal & grows) + grows) ^ grows) | equal | falls
-        np.bitwise_and(equal, grows, out=diagonal)
-        diagonal += grows
-        diagonal ^= grows
-        diagonal |= equal
-        diagonal |= falls
-        # to the right, the row falls (diagonal & grows) or does not grow; both move up by a letter
-        np.bitwise_or(diagonal, grows, out=not_right)
-        not_right ^= falls
-        not_right += not_right
-        np.bitwise_and(diagonal, grows, out=falls_right)
-        falls_right += falls_right
-        # falls = diagonal & ~not_right; grows = falls_right | (not_right & ~diagonal)
-        np.bitwise_and(diagonal, not_right, out=grows)
-        np.bitwise_xor(diagonal, grows, out=falls)
-        grows ^= not_right
-        grows |= falls_right
-    return grows, falls
+    diagonal, not_right, falls_right, entering, not_above, falls_above = scratch[:N_COLUMNS]
+    all_grows, all_falls = scratch[N_COLUMNS::2], scratch[N_COLUMNS + 1 :: 2]
+    all_grows.fill(-1 % (1 << 8 * scratch.itemsize))
+    all_falls.fill(0)
+    n_words = len(all_grows)
+    words = [*zip(range(n_words), all_grows, all_falls, strict=True)]
+    for letter_bits in query_bits:
+        for word, grows, falls in words:
+            equal = letter_bits[word]
+            if word:  # where the row above falls, the diagonal does not grow, as at an equal letter
+                equal = np.bitwise_or(equal, falls_above, out=entering)
+            # where the diagonal does not grow: (((equal & grows) + grows) ^ grows) | equal | falls
+            np.bitwise_and(equal, grows, out=diagonal)
+            diagonal += grows
+            diagonal ^= grows
+            diagonal |= equal
+            diagonal |= falls
+            # to the right, the row falls (diagonal & grows) or does not grow; both move up by a
+            # letter, the last one into the next word
+            np.bitwise_or(diagonal, grows, out=not_right)
+            not_right ^= falls
+            np.bitwise_and(diagonal, grows, out=falls_right)
+            if word + 1 < n_words:
+                np.right_shift(not_right, WORD_BITS - 1, out=not_above)
+                np.right_shift(falls_right, WORD_BITS - 1, out=falls_above)
+            not_right += not_right
+            falls_right += falls_right
+            if word:
+                not_right |= not_above
+                falls_right |= falls_above
+            # falls = diagonal & ~not_right; grows = falls_right | (not_right & ~diagonal)
+            np.bitwise_and(diagonal, not_right, out=grows)
+            np.bitwise_xor(diagonal, grows, out=falls)
+            grows ^= not_right
+            grows |= falls_right
+    return all_grows, all_falls

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mediaeval_ap.ranking import edit_distances
 from mediaeval_ap.ranking.edit_distances import (
-    LONGEST_QUERY,
+    MOST_LETTERS,
     BitParallel,
     DistinctNames,
     NamesByLength,
@@ -30,9 +30,12 @@ def test_blocks_of_queries(block_cells, monkeypatch):
 
 
 LETTERS = st.sampled_from('abé高𝒶')
-# to more letters than integers have bits, and than a byte counts
-TEXTS = st.text(LETTERS, min_size=1, max_size=20) | st.builds(
-    str.__mul__, LETTERS, st.sampled_from([8, 9, 16, 17, 33, 64, 65, 255, 256, 300])
+AT_LIMITS = st.sampled_from([8, 9, 16, 17, 33, 63, 64, 65, 127, 128, 129, 255, 256, 300])
+# to more letters than integers have bits, and than a byte counts; more distinct ones than are kept
+TEXTS = (
+    st.text(LETTERS, min_size=1, max_size=20)
+    | st.builds(str.__mul__, LETTERS, AT_LIMITS)
+    | st.just(''.join(map(chr, range(ord('a'), ord('a') + MOST_LETTERS + 1))))
 )
 
 
@@ -107,7 +110,7 @@ class ReadTexts(Sequence):
 
 @given(st.sets(TEXTS, min_size=1), st.lists(TEXTS, min_size=1, max_size=4), st.integers(1, 5))
 def test_names_from_columns_read_no_text_that_is_not_compared(values, queries, side_by_side_from):
-    """Only names without letters in a matrix are read; all are by a query that is too long."""
+    """Only names without letters in a matrix are read; all are by a query of too many letters."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(edit_distances, 'SIDE_BY_SIDE', side_by_side_from)
         in_memory = side_by_side(values)
@@ -118,7 +121,7 @@ def test_names_from_columns_read_no_text_that_is_not_compared(values, queries, s
         ):
             assert one[:].tolist() == other[:].tolist()
         n_letters = sum(map(len, names.letters))
-        is_read = len(values) < side_by_side_from or max(map(len, queries)) > LONGEST_QUERY
+        is_read = len(values) < side_by_side_from or max(map(len, map(set, queries))) > MOST_LETTERS
         assert texts.read == set(range(0 if is_read else n_letters, len(values)))
 
 
@@ -137,25 +140,46 @@ def edits_of(names, bits, query, dtype=np.uint8):
     return edits.tolist()
 
 
-@pytest.mark.parametrize('bits', [8, 16, 32, 64])
+@pytest.mark.parametrize('bits', [8, 16, 32, 64, 128])
 @given(st.data())
 def test_equal_to_the_recurrence(bits, data):
-    names = data.draw(st.lists(st.text(ANY_LETTERS, min_size=1, max_size=bits), min_size=1))
+    texts = st.lists(st.text(ANY_LETTERS, min_size=1, max_size=bits), min_size=1)
+    names = data.draw(texts.map(lambda names: sorted(names, key=len)))
     query = data.draw(st.text(ANY_LETTERS, min_size=1, max_size=80))
     assert edits_of(names, bits, query) == [oracle.edit_distance(query, name) for name in names]
 
 
-@pytest.mark.parametrize('bits', [8, 16, 32, 64])
+AROUND_WORDS = st.sampled_from([1, 60, 63, 64, 65, 66, 100, 127, 128])
+
+
+def texts_of(lengths):
+    return lengths.flatmap(lambda n: st.text(st.sampled_from('ab'), min_size=n, max_size=n))
+
+
+@given(
+    st.lists(texts_of(AROUND_WORDS), min_size=1, max_size=4),
+    texts_of(AROUND_WORDS | st.sampled_from([129, 200])),
+    st.integers(1, 5),
+)
+def test_names_of_two_words(names, query, names_in_block):
+    names.sort(key=len)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(edit_distances, 'NAMES_IN_BLOCK', names_in_block)
+        edits = edits_of(names, 128, query)
+    assert edits == [oracle.edit_distance(query, name) for name in names]
+
+
+@pytest.mark.parametrize('bits', [8, 16, 32, 64, 128])
 def test_names_that_use_all_bits(bits):
-    names = ['a' * bits, 'b' * bits, 'a' * (bits - 1) + 'b', 'a' * (bits - 1)]
-    assert edits_of(names, bits, 'a' * bits) == [0, bits, 1, 1]
+    names = ['a' * (bits - 1), 'a' * bits, 'b' * bits, 'a' * (bits - 1) + 'b']
+    assert edits_of(names, bits, 'a' * bits) == [1, 0, bits, 1]
 
 
 @pytest.mark.parametrize('n_names', [1, 2, 3, 7])
 def test_blocks_of_names_and_letters_that_are_not_kept(n_names, monkeypatch):
     monkeypatch.setattr(edit_distances, 'NAMES_IN_BLOCK', n_names)
     monkeypatch.setattr(edit_distances, 'CACHED_BYTES', 1)
-    names = ['abc', 'cba', 'aabb', 'c', 'bcabc', 'xyz']
+    names = ['c', 'abc', 'cba', 'xyz', 'aabb', 'bcabc']
     side_by_side = compared(names, 8)
     edits = np.empty(len(names), np.uint8)
     for query in ('abcab', 'cb', 'z', 'abcab'):
