@@ -176,7 +176,9 @@ class Hypotheses:
     def __init__(self, shots: KnownShots) -> None:
         self.shots = shots
         self.names = Interned(key=str)  # also of hypotheses that were removed
-        self.changed: set[int] = set()  # codes of names that changed since the last ranking
+        # By name: the least and the greatest of minus the confidences that changed since the last
+        # ranking.
+        self.changed: dict[int, tuple[float, float]] = {}
         self._sorted = SortedList()
         self._unsorted: list[Coded] = []  # the last ones; merged when they are needed
 
@@ -195,8 +197,10 @@ class Hypotheses:
         shots = list(map(self.shots.number, *map(table.texts, SHOT_FIELDS)))
         for shot in shots:
             self.shots.count_hypotheses(shot, 1)
-        self.changed.update(names)
-        self._unsorted += zip(names, (-table.confidence).tolist(), shots, strict=True)
+        confidences = (-table.confidence).tolist()
+        for name, confidence in zip(names, confidences, strict=True):
+            self._mark_changed(name, confidence)
+        self._unsorted += zip(names, confidences, shots, strict=True)
 
     def remove(self, row: Argument) -> None:
         self._change_count(self._encode_stored(row), -1)
@@ -206,10 +210,13 @@ class Hypotheses:
         self._change_count(self._encode_stored(row), -1)
         self._change_count(self._encode(*changed), 1)
 
-    def columns_of_names(self, names: Iterable[int]) -> CodedColumns:
-        """Return the hypotheses of some names, as columns; only those in the subset."""
+    def changed_columns(self) -> CodedColumns:
+        """Return the hypotheses within the changes of each name; only those in the subset."""
         all_sorted = self._all_sorted()
-        segments = (all_sorted.irange((name,), (name + 1,)) for name in names)
+        segments = (
+            all_sorted.irange((name, low), (name, high, len(self.shots)))
+            for name, (low, high) in sorted(self.changed.items())
+        )
         rows: Iterable[Any] = chain.from_iterable(segments)
         if self.shots.subset is not None:
             rows = (row for row in rows if self.shots.is_in_subset[row[2]])
@@ -256,12 +263,16 @@ class Hypotheses:
 
     def _change_count(self, coded: Coded, change: int) -> None:
         all_sorted = self._all_sorted()
-        self.changed.add(coded[0])
+        self._mark_changed(*coded[:2])
         if change > 0:
             all_sorted.add(coded)
         else:
             all_sorted.remove(coded)
         self.shots.count_hypotheses(coded[2], change)
+
+    def _mark_changed(self, name: int, confidence: float) -> None:
+        low, high = self.changed.get(name, (confidence, confidence))
+        self.changed[name] = min(low, confidence), max(high, confidence)
 
     def _all_sorted(self) -> SortedList:
         """Merge the unsorted hypotheses at once; one by one would take much longer."""
@@ -322,18 +333,36 @@ class LiveRanking(BaseRanking):
             self._columns = previous._columns
             self.name_counts[: len(previous.names)] = previous.name_counts
             self._starts[: len(previous.names)] = previous._starts
-        # A new segment for each name that changed, best first.
-        changed = np.array(sorted(hypotheses.changed), dtype=np.int64)
-        name, confidence, shot = hypotheses.columns_of_names(changed.tolist())
+        name, confidence, shot = hypotheses.changed_columns()
         shots = self._shot_order.positions(shot)
         videos = self._shot_order.videos(shot)
         temporal_rank, _ = temporal_ranks(name, confidence, shots, videos)
         order = in_order(name, *TieKeys(confidence, temporal_rank, shots, name))
-        changed_counts = np.bincount(name, minlength=n_names)[changed]
-        self._starts[changed] = len(self._columns) + changed_counts.cumsum() - changed_counts
-        self.name_counts[changed] = changed_counts
-        new_rows = LiveRows(confidence, temporal_rank, shot, name).select(order)
-        self._columns.extend(**new_rows._asdict())
+        rows = LiveRows(confidence, temporal_rank, shot, name).select(order)
+        # A new segment for each name that changed, best first. Only hypotheses of equal confidence
+        # move each other, so those that are surer, or less sure, than all changes are copied.
+        changes = sorted(hypotheses.changed.items())
+        changed = np.array([code for code, _ in changes], dtype=np.int64)
+        begins, counts = self._starts[changed], self.name_counts[changed]
+        n_surer, n_upto = np.zeros((2, len(changed)), dtype=np.int64)
+        for index in counts.nonzero()[0].tolist():
+            segment = self._columns['confidence'][begins[index] :][: counts[index]]
+            low, high = changes[index][1]
+            n_surer[index] = segment.searchsorted(low)
+            n_upto[index] = segment.searchsorted(high, side='right')
+        n_copied = np.column_stack([n_surer, counts - n_upto]).ravel()
+        copied = ranges(np.column_stack([begins, begins + n_upto]).ravel(), n_copied)
+        new_counts = np.bincount(name, minlength=n_names)[changed]
+        insert_at = n_copied.cumsum()[::2].repeat(new_counts)
+        new_counts += n_copied.reshape(-1, 2).sum(axis=1)
+        self._starts[changed] = len(self._columns) + new_counts.cumsum() - new_counts
+        self.name_counts[changed] = new_counts
+        self._columns.extend(
+            **{
+                field: np.insert(self._columns[field][copied], insert_at, column)
+                for field, column in zip(LiveRows._fields, rows, strict=True)
+            }
+        )
         hypotheses.changed.clear()
         self._n_hypotheses = int(self.name_counts.sum())
         # The limit of 2 keeps this cheap: less than half of the rows are copied.
