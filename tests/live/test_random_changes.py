@@ -3,7 +3,7 @@
 import oracle
 import pytest
 import strategies
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from live_sessions import order_of, order_of_frozen
@@ -143,3 +143,51 @@ TestChanges = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarnin
 
 # Each step builds everything anew: fewer and shorter sequences than the default keep it short.
 TestChanges.settings = settings(strategies.examples(0.5), stateful_step_count=25)
+
+
+def rows_of_one_name(confidences, **sizes):
+    videos = st.sampled_from('vw')
+    fields = st.just('x'), videos, strategies.shots, st.just('ann'), confidences
+    return st.lists(st.tuples(*fields), **sizes)
+
+
+# Few confidences, most of them tied, or many, most of them apart.
+many_confidences = st.integers(-(10**6), 10**6).map(float)
+sessions_of_one_name = st.sampled_from([strategies.confidences, many_confidences]).flatmap(
+    lambda confidences: st.tuples(
+        rows_of_one_name(confidences, min_size=10, max_size=40),
+        st.lists(rows_of_one_name(confidences, min_size=1, max_size=3), min_size=1, max_size=5),
+    )
+)
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@pytest.mark.parametrize('subset', [None, {('x', 'v')}])
+@settings(strategies.examples(2))
+@given(session=sessions_of_one_name, data=st.data())
+def test_many_hypotheses_of_one_name(subset, session, data):
+    """Those that are surer, or less sure, than all changes are not ranked again."""
+    rows, batches = session
+    average_precision = AveragePrecision(
+        [('x', 'v', '1', 'ann'), ('x', 'v', '9', 'ann')], K=[1, 5, 'all'], subset=subset
+    )
+    always = ('x', 'v', '1', 'ann', 0.25)  # the subset has one at least
+    live = average_precision.live([always, *rows])
+    live.send('ann')
+    for batch in batches:
+        for row in batch:
+            change = data.draw(st.sampled_from(['add', 'remove', 'update']))
+            old = data.draw(st.sampled_from(rows or [row]))
+            if change == 'add' or not rows:
+                live.add(row)
+                rows.append(row)
+            elif change == 'remove':
+                live.remove(old)
+                rows.remove(old)
+            else:
+                live.update(old, confidence=row[4])
+                rows.remove(old)
+                rows.append((*old[:4], row[4]))
+        anew = average_precision([always, *rows])
+        assert live.send('ann') == anew.send('ann')
+        assert order_of(live, 'ann') == order_of_frozen(anew._lister.ranking, 'ann')
