@@ -104,7 +104,7 @@ def evaluate_trec_command(
     with a stratum before the relevance are a sample: xinfAP is estimated, by default at 1000.
     --missing skip --unknown drop score as trec_eval does, --missing zero --unknown drop as
     trec_eval -c. Files of BEIR, Hugging Face, ir_datasets, MTEB, PyTerrier, ranx and
-    sentence-transformers are recognised.
+    sentence-transformers are recognised, and matrices of relevance and scores (.npy).
     """
     options.check_metrics(cutoffs, settings['definition'], settings['measures'])
     check_not_reread('QRELS', qrels, len(runs))

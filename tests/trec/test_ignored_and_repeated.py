@@ -3,15 +3,23 @@
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from trec_rows import QRELS, RUN, quiet
 
-from mediaeval_ap import compare, evaluate_trec
+from mediaeval_ap import TrecTopics, compare, evaluate_trec, read_qrels
 from mediaeval_ap.errors import DataWarning, FormatError, ParameterError
 
 # Easy, hard and junk images, as in the queries of revisited Oxford and Paris.
 EASY, HARD, JUNK = 1, 2, -1
 LEVELS = {'easy': EASY, 'hard': HARD, 'junk': JUNK, 'other': 0, 'hard, too': HARD}
 RANKED = ['junk', 'hard', 'other', 'easy', 'hard, too']  # best first
+
+
+def rows_of(numbers, **settings):
+    """Rows whose documents may have the id of a topic."""
+    ids = st.sampled_from(['7', 'b', 'ü'])
+    return st.lists(st.tuples(ids, ids, numbers), min_size=1, max_size=9, **settings)
 
 
 def by_rank(documents):
@@ -163,3 +171,79 @@ def test_only_runs_that_ignore_alike_are_compared():
     other = evaluate_trec(qrels, bad_run, repeated='first')
     with pytest.raises(ParameterError, match="repeated: found 'first' for 'other', expected 'erro"):
         compare({'other': other, 'bad': bad})
+
+
+@quiet
+@given(
+    rows_of(st.integers(-1, 3), unique_by=lambda row: row[:2]),
+    rows_of(st.sampled_from([0.0, 1.0, 2.0]), unique_by=lambda row: row[:2]),
+)
+def test_a_topic_that_is_left_out_of_its_own_ranking(judged, returned):
+    """As if neither file had its row; but a topic that returns nothing else is not missing."""
+    # Rows that keep each topic in both files.
+    judged += [(topic, 'other', 0) for topic in {row[0] for row in judged}]
+    returned += [(topic, 'other', -1.0) for topic in {row[0] for row in judged}]
+    settings = {'K': [1, 'all'], 'ties': 'expected', 'unknown': 'drop'}
+    evaluation = evaluate_trec(judged, returned, exclude_self=True, **settings)
+    without = [[row for row in rows if row[0] != row[1]] for rows in (judged, returned)]
+    expected = evaluate_trec(*without, **settings)
+    values = dict(zip(evaluation.queries, evaluation.ap.tolist(), strict=True))
+    assert values == dict(zip(expected.queries, expected.ap.tolist(), strict=True))
+    assert evaluation.counts['excluded_self'] == len(returned) - len(without[1])
+    topics = TrecTopics(judged, [1, 'all'], exclude_self=True, unknown='drop')
+    ranked = topics.rank(returned, judged[0][0])['docno'].tolist()
+    assert judged[0][0] not in ranked
+
+
+def test_runs_that_leave_topics_out_are_not_compared_with_others():
+    qrels = {topic: {'a': 1, 'b': 1} for topic in 'ab'}
+    run = {topic: {'a': 1.0, 'b': 0.5} for topic in 'ab'}
+    evaluations = [evaluate_trec(qrels, run, exclude_self=own) for own in (True, False)]
+    assert '2 of 4 returned documents are the topic itself, and left out' in evaluations[0].notes
+    with pytest.raises(ParameterError, match='exclude_self: found '):
+        compare(dict(zip('ab', evaluations, strict=True)))
+
+
+@pytest.mark.parametrize('kind', ['file', 'dictionary', 'rows'])
+@given(rows_of(st.integers(-1, 7), unique_by=lambda row: row[:2]), st.integers(-1, 7))
+@quiet
+def test_relevance_with_decimals(tmp_path_factory, kind, judged, level):
+    """A quarter of the levels is the same relevance."""
+    returned = [(topic, document, 1 / rank) for rank, (topic, document, _) in enumerate(judged, 1)]
+    quarters = [(topic, document, relevance / 4) for topic, document, relevance in judged]
+    qrels = quarters
+    if kind == 'file':
+        qrels = tmp_path_factory.mktemp('q') / 'qrels'
+        qrels.write_text(''.join(f'{topic} 0 {doc} {number}\n' for topic, doc, number in quarters))
+    elif kind == 'dictionary':
+        qrels = {topic: {} for topic, *_ in quarters}
+        for topic, document, number in quarters:
+            qrels[topic][document] = number
+    evaluation = evaluate_trec(qrels, returned, relevance_level=level / 4)
+    expected = evaluate_trec(judged, returned, relevance_level=level)
+    assert evaluation.ap.tolist() == expected.ap.tolist()
+    assert evaluation.n_relevant.tolist() == expected.n_relevant.tolist()
+    if any(relevance % 4 for *_, relevance in judged):
+        with pytest.raises(FormatError, match=r'relevance: found .*; decimals need a level with'):
+            evaluate_trec(qrels, returned)
+
+
+def test_measures_of_other_tools_take_no_decimals():
+    pytest.importorskip('ir_measures')
+    qrels = {'7': {'d1': 0.5, 'd2': 1.0}}
+    found = 'relevance: found 0.5, expected integers: measures of ir_measures take no decimals'
+    with pytest.raises(FormatError, match=found):
+        evaluate_trec(qrels, {'7': {'d1': 1.0}}, relevance_level=1.0, measures='P(rel=1)@5')
+
+
+def test_qrels_that_are_read_once(tmp_path):
+    """They are read with the decimals that a level allows, and checked against another level."""
+    (tmp_path / 'qrels').write_text('7 0 d1 0.5\n7 0 d2 0\n')
+    qrels = read_qrels(tmp_path / 'qrels', relevance_level=0.5)
+    assert repr(qrels) == f'<Entries: 2 rows of {tmp_path / "qrels"}>'
+    (tmp_path / 'qrels').unlink()
+    run = {'7': {'d2': 0.9, 'd1': 0.5}}
+    assert evaluate_trec(qrels, run, 10, relevance_level=0.5).map.tolist() == [0.5]
+    assert TrecTopics(qrels, 10, relevance_level=0.5).evaluate(run).map.tolist() == [0.5]
+    with pytest.raises(FormatError, match=r'line 1, relevance: found 0\.5, expected an integer; d'):
+        evaluate_trec(qrels, run)

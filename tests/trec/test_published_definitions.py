@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -36,6 +37,25 @@ def test_the_loop_of_oxford(kinds, n_missed):
     evaluation = evaluate_trec(qrels, run, [1, 3, 'all'], definition='oxford', ignore=JUNK)
     loop = [oxford_loop(kinds, n_good, k) if n_good else 0 for k in (1, 3, None)]
     assert evaluation.ap[0].tolist() == pytest.approx(loop, **CLOSE)
+
+
+def mean_precision_of_hits(kinds, k):
+    """Average as CalcTopMap of deep hashing does; 0 without a hit."""
+    ranks = [rank for rank, kind in enumerate(kinds[:k], 1) if kind == GOOD]
+    precisions = [hits / rank for hits, rank in enumerate(ranks, 1)]
+    return sum(precisions) / len(precisions) if precisions else 0.0
+
+
+@given(
+    st.lists(st.lists(st.sampled_from([GOOD, BAD]), min_size=5, max_size=5), min_size=1),
+    st.integers(1, 6),
+)
+@quiet
+def test_top_map_of_deep_hashing(kinds_by_query, k):
+    scores = -np.arange(5.0)[np.newaxis].repeat(len(kinds_by_query), axis=0)
+    evaluation = evaluate_trec(np.array(kinds_by_query), scores, k, definition='hits')
+    loop = [mean_precision_of_hits(kinds, k) for kinds in kinds_by_query]
+    assert evaluation.ap.ravel().tolist() == pytest.approx(loop, **CLOSE)
 
 
 # Of the README of Clone-detection-POJ-104 in microsoft/CodeXGLUE, which prints MAP@R 0.5833.
