@@ -21,6 +21,8 @@ from mediaeval_ap.tables import HYPOTHESIS, QUERIES, read
 
 REPEATS = 7
 SIZES = {1_000: 100, 10_000: 1_000, 100_000: 10_000, 1_000_000: 100_000}  # hypotheses: names
+ONE_NAME = [5_000, 15_000, 50_000]  # hypotheses
+N_QUERIES = 50
 
 Row = tuple[str, str, str, str, float]
 
@@ -135,7 +137,7 @@ def campaign(folder: Path) -> list[list[str]]:
 def sizes(folder: Path) -> list[list[str]]:
     lines = []
     for n_hypotheses, n_names in SIZES.items():
-        make_campaign(folder, n_hypotheses, n_names, 50, 400)
+        make_campaign(folder, n_hypotheses, n_names, N_QUERIES, 400)
         average_precision = AveragePrecision(str(folder / 'reference.txt'))
         rows = rows_of(str(folder / 'hypothesis.txt'))
         names = read(str(folder / 'queries.txt'), QUERIES).texts('person_name')
@@ -161,6 +163,27 @@ def sizes(folder: Path) -> list[list[str]]:
     return lines
 
 
+def one_name(folder: Path) -> list[list[str]]:
+    lines = []
+    for n_hypotheses in ONE_NAME:
+        make_campaign(folder, n_hypotheses, 100, N_QUERIES, 400)
+        average_precision = AveragePrecision(str(folder / 'reference.txt'))
+        name = read(str(folder / 'queries.txt'), QUERIES).texts('person_name')[0]
+        rows = [(*row[:3], name, row[4]) for row in rows_of(str(folder / 'hypothesis.txt'))]
+        live = average_precision.live(rows)
+        live.send(name)
+        changed_send = change_and_send(live, rows, [name] * N_QUERIES)
+        send = median(seconds(partial(live.send, name)) for _ in range(N_QUERIES))
+        table = live.snapshot().to_frame()
+        anew = median_seconds(partial(send_anew, average_precision, table, name), REPEATS)
+        lines.append([f'{n_hypotheses:,}', ms(changed_send), ms(send), ms(anew)])
+    return lines
+
+
+def send_anew(average_precision: AveragePrecision, run: Any, name: str) -> None:
+    average_precision(run).send(name)
+
+
 def ms(time: float) -> str:
     return f'{time * 1e3:.2f} ms' if time < 0.01 else f'{time * 1e3:.0f} ms'
 
@@ -172,3 +195,10 @@ if __name__ == '__main__':
         headers = ['hypotheses', 'names', 'µs an add', 'µs a remove']
         headers += ['add, then send', 'send', 'frozen send', 'bytes each']
         machine.write('live-sizes', headers, sizes(Path(folder)))
+        headers = [
+            'hypotheses of one name',
+            'add, then send',
+            'send',
+            'frozen, built anew, then send',
+        ]
+        machine.write('live-one-name', headers, one_name(Path(folder)))
