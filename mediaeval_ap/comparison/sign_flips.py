@@ -22,7 +22,8 @@ MOST_ENUMERATED = 20  # amounts: two halves of 2**10 subsets
 MOST_COUNTED = 1000  # amounts: doubles hold the number of their subsets, 2**1000
 MOST_ON_GRID = 128  # amounts; in simulations, rounding so many changed p by 1 % at most
 WORK = 1 << 21  # additions for one p that is exact, some milliseconds
-CELLS = 1 << 14  # of the grid
+LEAST_CELLS = 1 << 15  # of the grid, if it holds all amounts
+CELLS = 1 << 14  # of the grid, if it holds only the largest amounts
 STEP_TOLERANCE = 1e-9  # times the largest amount: how far a multiple of the step may be off
 
 
@@ -106,7 +107,7 @@ def _share_by_steps(amounts: Floats, step: float, most: int) -> float:
 
 def _share_on_grid(amounts: Floats, largest_sum: float, observed: Floats) -> float:
     """Return the share of small subsets by rounded sums; the observed one and its like count."""
-    n_cells = max(WORK // 2 // len(amounts), CELLS)  # few amounts may be nearly equal
+    n_cells = max(WORK // 2 // len(amounts), LEAST_CELLS)  # few amounts may be nearly equal
     step = _step_of_grid(amounts, largest_sum / n_cells)
     multiples = amounts / step
     # Rounding may push a sum that equals the observed one above it, so at least two standard
