@@ -1,7 +1,7 @@
 """Error rates of tests and rank intervals, and errors of p; a part of `simulations.py`."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, cycle, pairwise
 
 import machine
@@ -26,6 +26,24 @@ from mediaeval_ap.comparison.units import units_of
 
 CELLS, FLIPS, AT_ONCE = 1 << 18, 1_000_000, 10_000  # of the fine grid; of random flips
 FEW, SOME, MANY, HEAVY = range(21, 27), (30, 60, 128), (150, 300, 599), 300  # or all there are
+
+Draw = Callable[[np.random.Generator, int], Floats]
+
+
+def nearly(share: float) -> Draw:
+    return lambda random, n: 1 + share * random.uniform(-1, 1, n)
+
+
+MADE: dict[str, Draw] = {  # amounts
+    'normal': lambda random, n: np.abs(random.normal(size=n)),
+    'heavy tails (Pareto, exponent 1)': lambda random, n: 1 + random.pareto(1, n),
+    'five of 0.9 to 1.1, others below 0.02': lambda random, n: np.append(
+        nearly(0.1)(random, 5), random.uniform(0, 0.02, n - 5)
+    ),
+    'square roots of 2, 3 and 5': lambda random, n: np.sqrt(random.choice([2, 3, 5], n)),
+    '1 to 19, ± 0.01': lambda random, n: random.integers(1, 20, n) + nearly(0.01)(random, n) - 1,
+    **{f'1 ± {share:g}': nearly(share) for share in (0.1, 0.01, 0.001)},
+}
 
 
 def levels(population: Population, draws: int) -> list[str]:
@@ -69,16 +87,27 @@ def by_enumeration(differences: Floats) -> float:
     return min(math.ldexp(n_small, 1 - len(amounts)), 1)
 
 
-def on_a_fine_grid(differences: Floats) -> float:
-    """Return p on a fine grid: add one amount after another to an array of probabilities."""
-    amounts = np.abs(differences)
-    step = (amounts.sum() - abs(differences.sum())) / 2 / CELLS
-    shares = np.zeros(CELLS + 1 + math.isqrt(len(amounts)))  # with equal sums, when rounded
+def by_whole_sums(amounts: Numbers, most: int) -> float:
+    """Return p of whole amounts: add one after another to an array of probabilities."""
+    shares = np.zeros(most + 1)
     shares[0] = 1
-    for cells in np.rint(amounts / step).astype(np.intp):
-        shares[cells:] += shares[: max(len(shares) - cells, 0)].copy()
+    for amount in amounts:
+        shares[amount:] += shares[: max(len(shares) - amount, 0)].copy()
         shares /= 2
     return min(2 * float(shares.sum()), 1)
+
+
+def on_a_fine_grid(differences: Floats) -> float:
+    amounts = np.abs(differences)
+    step = (amounts.sum() - abs(differences.sum())) / 2 / CELLS
+    # With equal sums, when rounded.
+    return by_whole_sums(np.rint(amounts / step).astype(np.intp), CELLS + math.isqrt(len(amounts)))
+
+
+def without_rounding(differences: Floats) -> float:
+    """Return p of whole differences."""
+    amounts = np.abs(differences).astype(np.intp)
+    return by_whole_sums(amounts, int(amounts.sum() - abs(differences.sum())) // 2)
 
 
 def by_flips(every: Sequence[Floats]) -> Floats:
@@ -130,6 +159,47 @@ def ratios(population: Population, draws: int) -> list[str]:
         f'K = {K[SHOWN[-1]]}; heavy tails are of Pareto, with the exponent 1.5, and {FLIPS:,} '
         f'flips have a standard error of {math.sqrt(0.95 / 0.05 / FLIPS):.1%} at p = .05.',
         machine.table(['differences', 'against', 'p', 'cases', 'least', 'largest'], rows),
+        *ratios_of_made(draws),
+    ]
+
+
+def made(draw: Draw, n: int, number: int, largest_sum: int) -> Floats:
+    """Return whole differences; those of the side that loses sum to about the number."""
+    random = generator(90_000, n, number)
+    amounts = draw(random, n)
+    is_won = random.random(n) < 0.5 + random.uniform(0, 3.5) / math.sqrt(n)
+    lost = min(amounts[is_won].sum(), amounts[~is_won].sum()) or 1.0
+    return np.rint(largest_sum * amounts / lost) * np.where(is_won, 1, -1)
+
+
+def ratios_of_made(draws: int) -> list[str]:
+    """Compare p with the truth for amounts that are hard to round."""
+    studies: list[tuple[Sequence[int], int, Callable[[Floats], float], int]] = [
+        (FEW, 1 << 40, by_enumeration, draws),
+        (SOME, 1 << 19, without_rounding, draws // 5),
+    ]
+    rows = []
+    for name, draw in MADE.items():
+        for sizes, largest_sum, truth_of, n_draws in studies:
+            found = []
+            for number, n in zip(range(n_draws), cycle(sizes), strict=False):
+                differences = made(draw, n, number, largest_sum)
+                test = flip_test(differences, NEAR)
+                if not test.exact:
+                    truth = truth_of(differences)
+                    found.append((test.p / truth, truth))
+            row = [name, f'{min(sizes)} to {max(sizes)}', f'{len(found)}']
+            for low, high in ((1e-5, 1.1), (0, 1e-5)):
+                inside = [ratio for ratio, truth in found if low <= truth < high]
+                row += [f'{of(inside):.4f}' if inside else '' for of in (min, max)]
+            rows.append(row)
+    headers = ['amounts', 'differences', 'cases', 'least', 'largest']
+    return [
+        '#### p of made differences beside the truth, where it is not exact',
+        'The least and the largest p, as a share of the truth, where p is 0.00001 or more, and '
+        'below. Differences are whole numbers, so the truth, of an enumeration or of counts of '
+        'sums, has no rounding.',
+        machine.table([*headers, 'least below', 'largest below'], rows),
     ]
 
 
