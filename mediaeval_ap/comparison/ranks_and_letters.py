@@ -28,28 +28,23 @@ def group_letters(is_different: NDArray[np.bool_]) -> list[str]:
     # A group whose pairs are all in other groups, too, is dropped at once, not at the end. So there
     # are never more groups than pairs and runs; otherwise there could be 3 ** (n / 3).
     n_runs = len(is_different)
-    groups = [list(range(n_runs))]
-    n_groups_of = np.ones((n_runs, n_runs), dtype=np.intp)  # of a pair; of a run with itself
+    groups = np.ones((1, n_runs), dtype=np.float32)  # a row of 0 and 1 for each: products are fast
+    n_groups_of = np.ones((n_runs, n_runs), dtype=np.float32)  # of a pair; of a run with itself
     for first, second in zip(*np.triu(is_different, 1).nonzero(), strict=True):
-        split = [group for group in groups if first in group and second in group]
-        groups = [group for group in groups if not (first in group and second in group)]
-        for group in split:
-            n_groups_of[np.ix_(group, group)] -= 1
-        parts = [
-            [run for run in group if run != removed]
-            for group in split
-            for removed in (second, first)
-        ]
-        for part in parts:
-            n_groups_of[np.ix_(part, part)] += 1
-        for part in sorted(parts, key=len):  # the smallest are dropped first
-            pairs = np.ix_(part, part)
-            if n_groups_of[pairs].min() > 1:
-                n_groups_of[pairs] -= 1
+        is_split = (groups[:, first] > 0) & (groups[:, second] > 0)
+        split = groups[is_split]
+        parts = split.repeat(2, axis=0)
+        parts[::2, second] = parts[1::2, first] = 0
+        n_groups_of += parts.T @ parts - split.T @ split
+        kept = []
+        for part in parts[parts.sum(axis=1).argsort(kind='stable')]:  # the smallest first
+            if part @ (n_groups_of == 1) @ part:
+                kept.append(part)
             else:
-                groups.append(part)
+                n_groups_of -= np.outer(part, part)
+        groups = np.vstack([groups[~is_split], *kept])
     letters = [''] * n_runs
-    for number, group in enumerate(sorted(groups)):
+    for number, group in enumerate(sorted(row.nonzero()[0].tolist() for row in groups)):
         letter = string.ascii_letters[number : number + 1] or f'({number + 1})'
         for run in group:
             letters[run] += letter
