@@ -1,4 +1,7 @@
-"""Comparison, diagnosis and page of seventeen runs: `python benchmarks/insight.py [REPEATS]`."""
+"""Comparison, diagnosis and page of seventeen runs: `python benchmarks/insight.py [REPEATS]`.
+
+Also comparison of tables of scores, and diagnosis where all confidences are equal.
+"""
 
 import os
 import sys
@@ -8,6 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import machine
+import numpy as np
+from campaign import make_campaign
 from runs import make_runs
 from timing import amount, command_of, in_turns, median_taken
 
@@ -16,6 +21,8 @@ from mediaeval_ap.errors import DataWarning
 
 K = [1, 10, 100, 1000]
 REPEATS = 3  # of each process
+SYSTEMS, ITEMS = (50, 100, 200), 50
+TIED = (150, 600)  # queries
 
 
 def files_of(folder: Path) -> tuple[Path, Path, list[Path]]:
@@ -30,6 +37,27 @@ def explain_all(folder: Path) -> None:
     for run in runs:
         for k in K:
             explain(run, queries, k=k)
+
+
+def make_scores(path: Path, n_systems: int) -> Path:
+    """Write scores of systems, of which some are alike, by item."""
+    random = np.random.default_rng(1)  # any seed
+    items, systems = random.normal(0, 1, (ITEMS, 1)), random.normal(0, 0.4, n_systems)
+    logits = items + systems + random.normal(0, 0.7, (ITEMS, n_systems))
+    lines = [','.join(['item', *(f's{number}' for number in range(n_systems))])]
+    for number, row in enumerate((1 / (1 + np.exp(-logits))).tolist()):
+        lines.append(','.join([f'q{number}', *map(str, row)]))
+    path.write_text('\n'.join(lines) + '\n')
+    return path
+
+
+def make_tied(folder: Path, n_queries: int) -> Path:
+    """Write a campaign of 30,000 hypotheses, all with one confidence."""
+    make_campaign(folder, n_queries=n_queries)
+    path = folder / 'hypothesis.txt'
+    rows = [line.rsplit(maxsplit=1)[0] for line in path.read_text().splitlines()]
+    path.write_text(''.join(f'{row} 0.5\n' for row in rows))
+    return folder
 
 
 def whole_processes(folder: Path, repeats: int) -> list[list[str]]:
@@ -47,6 +75,19 @@ def whole_processes(folder: Path, repeats: int) -> list[list[str]]:
         ),
         '`report`': (package('report', *inputs, '-o', page), page),
     }
+    for n_systems in SYSTEMS:
+        scores, compared = folder / f'{n_systems}.csv', folder / f'{n_systems}.json'
+        compare = package('compare', make_scores(scores, n_systems), '-o', compared)
+        commands[f'`compare` of scores, {n_systems} systems × {ITEMS} items'] = (compare, compared)
+    for n_queries in TIED:
+        tied, explained = (
+            make_tied(folder / f'{n_queries}', n_queries),
+            folder / f'{n_queries}.json',
+        )
+        files = [tied / f'{name}.txt' for name in ('reference', 'hypothesis')]
+        asked = ['--queries', tied / 'queries.txt', '-k', 'all', '-o', explained]
+        explain = package('explain', *files, *asked)
+        commands[f'`explain -k all`, one confidence, {n_queries} queries'] = (explain, explained)
     done = in_turns({what: command for what, (command, _) in commands.items()}, repeats)
     rows = []
     for what, (_, output) in commands.items():
@@ -64,7 +105,7 @@ def main(repeats: int) -> None:
         make_runs(folder)
         about = (
             f'17 runs, 599 queries, K = {" ".join(map(str, K))}; all pairs. Processes: median of '
-            f'{repeats}.'
+            f'{repeats}. Nothing stands beside the last five.'
         )
         headers = ['whole process', 'time', 'CPU time', 'memory at most', 'output']
         machine.write(
