@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mediaeval_ap.choices import turned_round
+from mediaeval_ap.comparison.benchmark_logs import read_logs
 from mediaeval_ap.errors import FormatError, ParameterError, abridged, shown
 from mediaeval_ap.results.own_tables import OwnLayout, without_means
 from mediaeval_ap.results.run_names import name_with_seed, run_names
@@ -140,16 +141,24 @@ class ScoreTable(NamedTuple):
     records: Records
 
 
-def read_tables(tables: NamedTables, layouts: Sequence[RecordLayout]) -> list[ScoreTable]:
+def read_tables(
+    tables: NamedTables, layouts: Sequence[RecordLayout], options: TableOptions
+) -> list[ScoreTable]:
     paths = [
         os.fsdecode(origin) if isinstance(origin, str | os.PathLike) else f'table {number}'
         for number, (_, _, origin) in enumerate(tables, 1)
     ]
     names = run_names(paths, [name_with_seed(name, seed) for name, seed, _ in tables])
-    return [
-        ScoreTable(origin, given_name, seed, path, name, _read_table(origin, name, layouts))
-        for (given_name, seed, origin), path, name in zip(tables, paths, names, strict=True)
-    ]
+    may_be_logs = {'item', 'system', 'value'}.isdisjoint(options.columns or ())
+    score_tables = []
+    for (given_name, seed, origin), path, name in zip(tables, paths, names, strict=True):
+        table, source = origin, None
+        if may_be_logs and (logs := first_look.logs_in(origin)):
+            table, source = read_logs(path, logs, options.measures or ())
+        records = _read_table(table, name, layouts)
+        records = replace(records, source=source or records.source)
+        score_tables.append(ScoreTable(table, given_name, seed, path, name, records))
+    return score_tables
 
 
 def _read_table(table: Any, name: str, layouts: Sequence[RecordLayout]) -> Records:

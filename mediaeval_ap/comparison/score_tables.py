@@ -80,7 +80,7 @@ def read_scores(tables: NamedTables, options: TableOptions | None = None) -> Run
     names = check_columns(options.columns or {})
     bounds = None if options.range is None else _check_range(options.range)
     _check_names(options, names)
-    score_tables = read_tables(tables, score_layouts(names, options))
+    score_tables = read_tables(tables, score_layouts(names, options), options)
     files = [table.records for table in score_tables]
     for records in files:
         check_numbers(records)

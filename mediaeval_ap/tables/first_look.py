@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Collection
 from contextlib import suppress
 from enum import Enum
 from itertools import chain
 from os.path import splitext
+from pathlib import Path
 from typing import Any
 
 from mediaeval_ap.atomic_files import COMPRESSED_SUFFIXES
@@ -63,6 +65,15 @@ _is_run = re.compile(
     rb'(?:\s*#.*\n)*\s*\S+[ \t]+(?:(Q0)|\S+)[ \t]+\S+[ \t]+-?\d+[ \t]+[-+\d.eE]+'
     rb'(?(1)(?:[ \t]+\S+)?|[ \t]+\S+)\s*(?:\n|\Z)'
 ).match
+# How files begin that MTEB, lm-evaluation-harness and Inspect write.
+_LOGS = {
+    'mteb': rb'\s*\{\s*"dataset_revision"\s*:[^{}]*"mteb_version"\s*:',
+    'samples': rb'\s*\{\s*"doc_id"\s*:[^,{]*,\s*"doc"\s*:',
+    'inspect': rb'\s*\{\s*"version"\s*:\s*\d+,\s*"status"\s*:\s*"\w+",\s*"eval"\s*:',
+    'binary': rb'(?s)PK\x03\x04.{26}_journal/',  # of Inspect
+}
+# Beside them are files without values, and the means of the samples.
+_is_log_name = re.compile(r'(?!model_meta|run_settings|results_).*\.(?:jsonl?|eval)\b').match
 
 
 class Kind(Enum):
@@ -86,6 +97,8 @@ class Shape(Enum):
 
 def kind_of(file: Argument) -> Kind:
     """Return the kind of a file; `Kind.ROWS` if it cannot be read twice."""
+    if logs_in(file):
+        return Kind.SCORES
     source = ByteSource.of(file)
     columns = columns_of(source)
     names = {*columns}
@@ -105,6 +118,20 @@ def kind_of(file: Argument) -> Kind:
     if not _begins_like_results(start):
         return Kind.ROWS
     return Kind.JSON_LINES if 'schema' not in names and _is_next_line(start) else Kind.RESULTS
+
+
+def logs_in(path: Argument) -> list[tuple[str, ByteSource]]:
+    """Return the kinds of a file, or of those in a folder ('' for no log); [] without a log."""
+    if not isinstance(path, str | os.PathLike):
+        return []
+    files = [path]
+    if os.path.isdir(path):
+        found = sorted(Path(os.fsdecode(path)).rglob('*'))
+        files = [file for file in found if _is_log_name(file.name)]
+    sources = [ByteSource.of(file) for file in files]
+    starts = [source.start if source.is_path else b'' for source in sources]
+    kinds = [''.join(kind for kind in _LOGS if re.match(_LOGS[kind], start)) for start in starts]
+    return [*zip(kinds, sources, strict=True)] if any(kinds) else []
 
 
 def columns_of(source: ByteSource) -> list[str]:

@@ -1,0 +1,111 @@
+"""Results of MTEB, and logs of lm-evaluation-harness and Inspect, as values by item and measure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.tables.digests import digest_of
+from mediaeval_ap.tables.sources import ByteSource, parsed_json, parsed_lines, read_all
+from mediaeval_ap.tables.table import Provenance
+from mediaeval_ap.tables.values import EXACT_NUMBER, as_double
+
+MAIN_SCORE = 'main_score'  # of MTEB, whose other measures differ between tasks
+VALUE_BY_LETTER = {'C': 1.0, 'P': 0.5, 'I': 0.0, 'N': 0.0}  # as Inspect counts them
+SUPPORTED = 'JSON of MTEB, lm-evaluation-harness or Inspect (.eval: inspect log convert --to json)'
+ONCE = 'each once: give such files as NAME=FILE'
+
+
+def _read_mteb(file: Any, path: Path) -> Iterator[Any]:
+    system = path.parent.parent.name
+    if {*path.parent.parent.glob('*/*.json')} - {*path.parent.glob('*')}:
+        system = f'{system}@{path.parent.name}'  # one of several revisions
+    for split, parts in file['scores'].items():
+        for part in parts:
+            values = {name: each for name, each in part.items() if isinstance(each, float | int)}
+            name = f'{split}-{part["hf_subset"]}'.removesuffix('-default')
+            yield (system, file['task_name'], name, ''), {**values, MAIN_SCORE: part[MAIN_SCORE]}
+
+
+def _read_sample(line: Any, path: Path) -> Iterator[Any]:
+    task = re.sub(r'^samples_|(_\d{4}-\d\d-\d\dT[-.\d]+)?\.jsonl.*$', '', path.name)
+    values = {f'{name},{line["filter"]}': line[name] for name in line['metrics']}
+    yield (path.parent.name, task, line['doc_id'], ''), values
+
+
+def _read_inspect(log: Any, path: Path) -> Iterator[Any]:
+    if log['status'] != 'success':
+        expected = "'success', of a run that came to its end"
+        raise FormatError(str(path), '', 'status', shown(log['status']), expected)
+    for sample in log['samples']:
+        values: dict[str, Any] = {}
+        for scorer, score in (sample.get('scores') or {}).items():  # none after an error
+            keys = score['value'] if isinstance(score['value'], dict) else {'': score['value']}
+            values |= {f'{scorer}:{key}'.removesuffix(':'): each for key, each in keys.items()}
+        values = {name: VALUE_BY_LETTER.get(f'{each}', each) for name, each in values.items()}
+        yield (log['eval']['model'], log['eval']['task'], sample['id'], sample['epoch']), values
+
+
+_READERS = {'mteb': _read_mteb, 'samples': _read_sample, 'inspect': _read_inspect}
+
+
+def read_logs(
+    path: str, logs: Sequence[tuple[str, ByteSource]], measures: Sequence[str]
+) -> tuple[Any, Provenance]:
+    """Return a frame of values by item and measure; those of measures not chosen are missing."""
+    import pandas
+
+    rows: dict[tuple[str, ...], tuple[float, str]] = {}
+    for kind, source in logs:
+        for place, (system, task, name, seed), values in _entries_in(kind, source):
+            for field, value in (values or {'': None}).items():
+                measure = field.removesuffix(',none').replace(',', ':')
+                is_unread = (
+                    value is None or value != value or (measures and measure not in measures)
+                )
+                number = math.nan if is_unread else as_double(value, allow_boolean=True)
+                if number is None:
+                    raise FormatError(source.name, place, field, shown(value), EXACT_NUMBER)
+                key = system, task, f'{task}-{name}', seed, measure
+                if key in rows:
+                    found = f'{shown(key[2])} of {shown(system)} again, as in {rows[key][1]}'
+                    raise FormatError(source.name, place, '', found, ONCE)
+                rows[key] = number, source.name
+    columns = ['system', 'task', 'qid', 'seed', 'measure', 'value']
+    frame = pandas.DataFrame([(*key, row[0]) for key, row in rows.items()], columns=columns)
+    names = [name for name in frame['measure'].unique() if name]
+    frame['measure'] = frame['measure'].replace('', next(iter(names), ''))  # a missing value
+    if not measures and MAIN_SCORE in names:
+        frame = frame[frame['measure'] == MAIN_SCORE]
+    if frame['seed'].nunique() == 1:
+        frame = frame.drop(columns='seed')
+    digest, *others = [source.provenance().sha256 for _, source in logs]
+    if others:
+        digest = digest_of([digest, *others])
+    return frame, Provenance(f'{path}', digest)
+
+
+def _entries_in(kind: str, source: ByteSource) -> Iterator[Any]:
+    """Yield the place of an item, its system, task, name there and seed, and values by measure."""
+    if kind not in _READERS:
+        raise FormatError(source.name, '', '', 'another file', SUPPORTED)
+    lines = [0]
+    with source.open() as stream:
+        if kind == 'samples':
+            objects, lines = parsed_lines(stream, source.name, 'JSON lines', nan=True)
+        else:
+            objects = [parsed_json(read_all(stream, source.name), source.name, nan=True)]
+    for fields, line in zip(objects, lines, strict=True):
+        place = f'line {line}' if line else ''
+        try:
+            for names, values in _READERS[kind](fields, Path(source.name).absolute()):
+                if not {*map(type, names)} <= {str, int}:
+                    raise TypeError(f'no ids: {names}')
+                yield place, [*map(str, names)], values
+        except (AttributeError, KeyError, TypeError) as error:
+            found = 'nothing, or another shape'
+            raise FormatError(source.name, place, str(error), found, SUPPORTED) from None
