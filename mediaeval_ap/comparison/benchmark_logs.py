@@ -20,7 +20,7 @@ SUPPORTED = 'JSON of MTEB, lm-evaluation-harness or Inspect (.eval: inspect log 
 ONCE = 'each once: give such files as NAME=FILE'
 
 
-def _read_mteb(file: Any, path: Path) -> Iterator[Any]:
+def _of_mteb(file: Any, path: Path) -> Iterator[Any]:
     system = path.parent.parent.name
     if {*path.parent.parent.glob('*/*.json')} - {*path.parent.glob('*')}:
         system = f'{system}@{path.parent.name}'  # one of several revisions
@@ -31,13 +31,20 @@ def _read_mteb(file: Any, path: Path) -> Iterator[Any]:
             yield (system, file['task_name'], name, ''), {**values, MAIN_SCORE: part[MAIN_SCORE]}
 
 
-def _read_sample(line: Any, path: Path) -> Iterator[Any]:
+def _of_sample(line: Any, path: Path) -> Iterator[Any]:
     task = re.sub(r'^samples_|(_\d{4}-\d\d-\d\dT[-.\d]+)?\.jsonl.*$', '', path.name)
     values = {f'{name},{line["filter"]}': line[name] for name in line['metrics']}
     yield (path.parent.name, task, line['doc_id'], ''), values
 
 
-def _read_inspect(log: Any, path: Path) -> Iterator[Any]:
+def _of_tasks(file: Any, path: Path) -> Iterator[Any]:
+    for task, fields in file['results'].items():
+        if not file['group_subtasks'].get(task):  # a group is a mean of tasks that are there, too
+            names = (name for name in fields if ',' in name and '_stderr,' not in name)
+            yield (path.parent.name, task, '', ''), {name: fields[name] for name in names}
+
+
+def _of_inspect(log: Any, path: Path) -> Iterator[Any]:
     if log['status'] != 'success':
         expected = "'success', of a run that came to its end"
         raise FormatError(str(path), '', 'status', shown(log['status']), expected)
@@ -50,7 +57,7 @@ def _read_inspect(log: Any, path: Path) -> Iterator[Any]:
         yield (log['eval']['model'], log['eval']['task'], sample['id'], sample['epoch']), values
 
 
-_READERS = {'mteb': _read_mteb, 'samples': _read_sample, 'inspect': _read_inspect}
+_READERS = {'mteb': _of_mteb, 'samples': _of_sample, 'tasks': _of_tasks, 'inspect': _of_inspect}
 
 
 def read_logs(
@@ -64,13 +71,12 @@ def read_logs(
         for place, (system, task, name, seed), values in _entries_in(kind, source):
             for field, value in (values or {'': None}).items():
                 measure = field.removesuffix(',none').replace(',', ':')
-                is_unread = (
-                    value is None or value != value or (measures and measure not in measures)
-                )
-                number = math.nan if is_unread else as_double(value, allow_boolean=True)
+                number: float | None = math.nan
+                if value is not None and value == value and measure in (measures or [measure]):
+                    number = as_double(value, allow_boolean=True)
                 if number is None:
                     raise FormatError(source.name, place, field, shown(value), EXACT_NUMBER)
-                key = system, task, f'{task}-{name}', seed, measure
+                key = system, task, f'{task}-{name}'.removesuffix('-'), seed, measure
                 if key in rows:
                     found = f'{shown(key[2])} of {shown(system)} again, as in {rows[key][1]}'
                     raise FormatError(source.name, place, '', found, ONCE)

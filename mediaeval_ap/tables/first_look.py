@@ -69,11 +69,12 @@ _is_run = re.compile(
 _LOGS = {
     'mteb': rb'\s*\{\s*"dataset_revision"\s*:[^{}]*"mteb_version"\s*:',
     'samples': rb'\s*\{\s*"doc_id"\s*:[^,{]*,\s*"doc"\s*:',
+    'tasks': rb'\s*\{\s*"results"\s*:\s*\{\s*%s\s*\{[^{}]*"alias"\s*:' % _KEY,
     'inspect': rb'\s*\{\s*"version"\s*:\s*\d+,\s*"status"\s*:\s*"\w+",\s*"eval"\s*:',
     'binary': rb'(?s)PK\x03\x04.{26}_journal/',  # of Inspect
 }
-# Beside them are files without values, and the means of the samples.
-_is_log_name = re.compile(r'(?!model_meta|run_settings|results_).*\.(?:jsonl?|eval)\b').match
+# Beside those of MTEB are files without values.
+_is_log_name = re.compile(r'(?!model_meta|run_settings).*\.(?:jsonl?|eval)\b').match
 
 
 class Kind(Enum):
@@ -127,7 +128,9 @@ def logs_in(path: Argument) -> list[tuple[str, ByteSource]]:
     files = [path]
     if os.path.isdir(path):
         found = sorted(Path(os.fsdecode(path)).rglob('*'))
-        files = [file for file in found if _is_log_name(file.name)]
+        folders = {file.parent for file in found if file.match('samples_*')}
+        means = {file for folder in folders for file in folder.glob('results_*')}
+        files = [file for file in found if _is_log_name(file.name) and file not in means]
     sources = [ByteSource.of(file) for file in files]
     starts = [source.start if source.is_path else b'' for source in sources]
     kinds = [''.join(kind for kind in _LOGS if re.match(_LOGS[kind], start)) for start in starts]

@@ -96,6 +96,31 @@ def samples(folder, model, task='qa', values=None, filters=('strict-match', 'fle
     return write(folder / model / f'samples_{task}_2026-11-29T05-09-26.864335.jsonl', text)
 
 
+def task_results(folder, model, gain=0.0):
+    """Means of lm-evaluation-harness 0.4.13 over five tasks and a group of them."""
+    tasks = {
+        f't{number}': {
+            'name': f't{number}',
+            'alias': f't{number}',
+            'sample_len': 8,
+            'acc,none': number / 10 + gain,
+            'acc_stderr,none': 0.18,
+            'exact_match,strict-match': 0.5,
+            'exact_match_stderr,strict-match': 'N/A',
+        }
+        for number in range(5)
+    }
+    group = {'name': 'g', 'alias': 'g', 'acc,none': 0.9, 'acc_stderr,none': 0.1}
+    content = {
+        'results': {'g': group, **tasks},
+        'groups': {'g': group},
+        'group_subtasks': {'g': [*tasks]},
+        'configs': {task: {'task': task} for task in tasks},
+        'model_name': f'org/{model}',
+    }
+    return write(folder / model / 'results_2026-11-29T05-09-26.864335.json', content)
+
+
 def inspect_log(model, epochs=1, scores=None):
     """A log of Inspect 0.3.285, without what is in `plan`, `results` and `stats`."""
     letters = {0: 'I', 1: 'C'}
@@ -186,6 +211,28 @@ def test_tasks_of_samples_are_groups(tmp_path):
     found = compare(tmp_path, macro='task')
     assert found.metrics == ['exact_match']
     check_pairs(found, compare(table, macro='task'))
+
+
+def test_means_of_tasks(tmp_path):
+    """Groups and standard errors are left out."""
+    files = [task_results(tmp_path, 'a'), task_results(tmp_path, 'b', 0.125)]
+    table = pandas.DataFrame({'item': [f't{n}' for n in range(5)], 'a': [n / 10 for n in range(5)]})
+    for given in tmp_path, files:
+        found = compare(given)
+        assert found.metrics == ['acc', 'exact_match:strict-match']
+        assert sorted(found.queries) == [*table['item']]
+        check_pairs(found, compare(table.assign(b=table['a'] + 0.125)))
+
+
+def test_samples_count_in_place_of_means(tmp_path):
+    """In a folder that has both; another one still has its means."""
+    for model in 'ab':
+        task_results(tmp_path, model)
+        samples(tmp_path, model)
+    assert all(query.startswith('qa-') for query in compare(tmp_path).queries)
+    task_results(tmp_path, 'c')
+    with pytest.raises(Error, match="without a value of some system, as 'qa-0' of 'c'"):
+        compare(tmp_path)
 
 
 @pytest.mark.parametrize('epochs', [1, 2])
