@@ -8,6 +8,7 @@ import numpy as np
 from timing import measured, peak_mib
 
 from mediaeval_ap import evaluate_trec
+from mediaeval_ap.choices import TrecTies
 
 SIZE = 5000
 REPEATS = 5
@@ -15,7 +16,7 @@ SEED = 5  # any would do
 SHARES = [0.001, 0.01, 0.5]  # of relevant documents
 
 
-def row(scores: np.ndarray, relevance: np.ndarray, ties: str) -> list[str]:
+def row(scores: np.ndarray, relevance: np.ndarray, ties: TrecTies) -> list[str]:
     """Return median CPU times, of both in turns, and the memory beside the matrices."""
     before = peak_mib()
     evaluate_trec(relevance, scores, ['all'], ties=ties)
@@ -34,7 +35,10 @@ def rows() -> list[list[str]]:
     uniform = random.random((SIZE, SIZE), dtype=np.float32)
     hamming = random.integers(0, 65, (SIZE, SIZE), dtype=np.int8).astype(np.float32)
     chance = random.random((SIZE, SIZE), dtype=np.float32)
-    cases = [('all different', uniform, 'trec_eval'), ('65 distances', hamming, 'expected')]
+    cases: list[tuple[str, np.ndarray, TrecTies]] = [
+        ('all different', uniform, 'trec_eval'),
+        ('65 distances', hamming, 'expected'),
+    ]
     return [
         [name, ties, f'{share:g}', *row(scores, chance < share, ties)]
         for name, scores, ties in cases
