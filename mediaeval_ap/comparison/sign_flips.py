@@ -20,7 +20,7 @@ from mediaeval_ap.errors import require
 
 MOST_ENUMERATED = 20  # amounts: two halves of 2**10 subsets
 MOST_COUNTED = 1000  # amounts: doubles hold the number of their subsets, 2**1000
-MOST_ON_GRID = 128  # amounts; in simulations, rounding so many changed p by 1 % at most
+MOST_ON_GRID = 128  # amounts; in simulations of real data, rounding them changed p by 1 % at most
 WORK = 1 << 21  # additions for one p that is exact, some milliseconds
 LEAST_CELLS = 1 << 15  # of the grid, if it holds all amounts
 CELLS = 1 << 14  # of the grid, if it holds only the largest amounts
