@@ -13,6 +13,8 @@ from mediaeval_ap.arrays import find, number_keys, run_starts
 from mediaeval_ap.tables import Column, Table
 from mediaeval_ap.tables.table import texts_at
 
+DIGITS_OF_INT64 = 18  # all numbers of so many digits fit
+
 
 def shot_order(shot_id: str) -> tuple[int, int, str, str]:
     """Return the sort key of a shot id: numbers, by value and then text, before other ids."""
@@ -21,6 +23,19 @@ def shot_order(shot_id: str) -> tuple[int, int, str, str]:
         # Not int(), which refuses thousands of digits: the longer number is larger.
         return (0, len(digits), digits, shot_id)
     return (1, 0, '', shot_id)
+
+
+def in_shot_order(column: Column) -> Column:
+    """Return a column with its values sorted by `shot_order`, without a key for each if plain."""
+    are_numbers = {text.isascii() and text.isdigit() for text in column.values}
+    if are_numbers == {False}:
+        return column.sorted()
+    if are_numbers == {True} and max(map(len, column.values)) <= DIGITS_OF_INT64:
+        numbers = np.fromiter(map(int, column.values), np.int64, len(column.values))
+        order = numbers.argsort()
+        if np.diff(numbers[order]).all():  # equal numbers are sorted by their text
+            return column.in_order(order)
+    return column.sorted(key=shot_order)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +54,7 @@ class Shots:
         """Find the shots of a table."""
         corpus = table['corpus_id'].sorted()
         video = table['video_id'].sorted()
-        shot = table['shot_id'].sorted(key=shot_order)
+        shot = in_shot_order(table['shot_id'])
         video_keys, videos = number_keys(
             _pair_keys(video.codes, len(video.values), corpus.codes, len(corpus.values))
         )

@@ -219,10 +219,13 @@ class Column:
     def sorted(self, key: Callable[[str], SortKey] = str) -> Column:
         """Return the column with sorted values: codes then compare as their texts do."""
         keys = list(map(key, self.values))
-        order = sorted(range(len(keys)), key=keys.__getitem__)
+        return self.in_order(np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64))
+
+    def in_order(self, order: NDArray[np.int64]) -> Column:
+        """Return the column with its values in another order, given by their present codes."""
         codes = np.empty(len(order), dtype=np.int32)
         codes[order] = np.arange(len(order))
-        return Column(codes[self.codes], [self.values[code] for code in order])
+        return Column(codes[self.codes], [self.values[code] for code in order.tolist()])
 
     def select(self, rows: NDArray[np.bool_]) -> Column:
         """Return the rows marked True, without values that no longer occur."""

@@ -5,13 +5,21 @@ import oracle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mediaeval_ap.ranking.shots import Shots, shot_order
+from mediaeval_ap.ranking.shots import Shots, in_shot_order, shot_order
 from mediaeval_ap.tables import REFERENCE, read
+from mediaeval_ap.tables.table import column_of
+
+NUMBERS = st.from_regex('[0-9]{1,3}|[1-9][0-9]{16,19}', fullmatch=True)
+TEXTS = st.text(min_size=1)
 
 
-@given(st.lists(st.from_regex('[0-9]{1,6}|[0-9a-z]{1,3}', fullmatch=True)))
+@given(st.lists(NUMBERS) | st.lists(TEXTS) | st.lists(NUMBERS | TEXTS))
 def test_order_of_shots(shots):
-    assert sorted(shots, key=shot_order) == sorted(shots, key=oracle.shot_order)
+    expected = sorted(shots, key=oracle.shot_order)
+    assert sorted(shots, key=shot_order) == expected
+    ordered = in_shot_order(column_of(shots, np.arange(len(shots), dtype=np.int32)))
+    assert ordered.values == [*dict.fromkeys(expected)]
+    assert [ordered.text(row) for row in range(len(shots))] == shots
 
 
 def test_numbers_of_any_length():
