@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,7 +16,7 @@ from mediaeval_ap.tables.columnar import check_names
 from mediaeval_ap.tables.faults import Faults, explain_number, explain_row, is_row, no_rows
 from mediaeval_ap.tables.layouts import Layout
 from mediaeval_ap.tables.table import Argument, Column, Fields, LineNumbers, Provenance, Table
-from mediaeval_ap.tables.values import as_double, integer_as_text
+from mediaeval_ap.tables.values import LARGEST_INTEGER, as_double, integer_as_text
 
 if TYPE_CHECKING:
     import pandas
@@ -132,9 +133,11 @@ def prove_columns(
 
 
 def _number_column(values: Sequence[Argument], layout: Layout) -> NDArray[np.float64] | None:
-    if {*map(type, values)} == {float}:
-        numbers = np.array(values)
-        return numbers if np.isfinite(numbers).all() else None
+    if {*map(type, values)} <= {int, float}:
+        with suppress(OverflowError):
+            numbers = np.array(values, dtype=np.float64)
+            if (np.abs(numbers) < LARGEST_INTEGER).all():  # false for NaN
+                return numbers
     doubles = [as_double(value, layout.integers) for value in values]
     return None if None in doubles else np.array(doubles, dtype=np.float64)
 

@@ -110,7 +110,7 @@ def evaluate_trec(
         Documents that the run lists again for a topic: an error, or the higher score stays.
     exclude_self : bool
         Leave out documents whose id is the topic's: they leave the ranking, and are not relevant.
-    query_labels, document_labels : array-like of shape (n_queries,) and (n_documents,), optional
+    query_labels, document_labels : ndarray or list, optional
         Labels, integers or text, of the rows and the columns of a matrix of scores, in place of
         qrels, which are None: a document with the label of the query is relevant. Without
         `document_labels`, the documents are the queries.
