@@ -32,6 +32,8 @@ def _of_mteb(file: Any, path: Path) -> Iterator[Any]:
 
 
 def _of_sample(line: Any, path: Path) -> Iterator[Any]:
+    if not path.name.startswith('samples_'):
+        raise TypeError('a file name samples_TASK.jsonl')
     task = re.sub(r'^samples_|(_\d{4}-\d\d-\d\dT[-.\d]+)?\.jsonl.*$', '', path.name)
     values = {f'{name},{line["filter"]}': line[name] for name in line['metrics']}
     yield (path.parent.name, task, line['doc_id'], ''), values

@@ -333,6 +333,13 @@ def test_a_line_of_samples_without_metrics(tmp_path):
         compare(file)
 
 
+def test_samples_under_another_name(tmp_path):
+    """The task would be that of the name, and the items of two models no longer the same."""
+    file = samples(tmp_path, 'a').rename(tmp_path / 'a.jsonl')
+    with pytest.raises(Error, match=r'a\.jsonl, line 1, a file name samples_TASK\.jsonl: found'):
+        compare(file)
+
+
 def test_other_files_in_a_folder(tmp_path):
     mteb_model(tmp_path, 'a')
     mteb_model(tmp_path, 'b')
