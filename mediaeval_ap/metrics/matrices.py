@@ -50,11 +50,24 @@ def refuse_cells(
     first_column: int = 0,
 ) -> None:
     """Refuse labels other than 0 and 1, or scores that are not finite."""
-    is_wrong = (cells != 0) & (cells != 1) if name == 'y_true' else ~np.isfinite(cells)
+    begin = first_row, first_column
+    if name == 'y_true':
+        refuse_marked(name, cells, (cells != 0) & (cells != 1), '0 or 1', begin)
+    else:
+        refuse_marked(name, cells, ~np.isfinite(cells), 'a finite number', begin)
+
+
+def refuse_marked(
+    name: str,
+    cells: NDArray[Any],
+    is_wrong: NDArray[np.bool_],
+    expected: str,
+    begin: tuple[int, int] = (0, 0),
+) -> None:
+    """Raise ParameterError for the first marked cell; `begin` is the place of the first cell."""
     if is_wrong.any():
         row, column = np.argwhere(is_wrong)[0]
-        place = f'row {first_row + row}, column {first_column + column}'
-        expected = '0 or 1' if name == 'y_true' else 'a finite number'
+        place = f'row {begin[0] + row}, column {begin[1] + column}'
         raise ParameterError(f'{name}: found {cells[row, column]} in {place}, expected {expected}')
 
 

@@ -311,7 +311,7 @@ def descending_keys(documents: Documents) -> NDArray[np.int64]:
     return -np.unique(documents, return_inverse=True)[1]
 
 
-def comparable_scores(score: NDArray[np.float64], ties: TrecTies) -> NDArray[np.floating]:
+def comparable_scores(score: NDArray[np.floating], ties: TrecTies) -> NDArray[np.floating]:
     if ties != 'trec_eval-9':
         return score
     with np.errstate(over='ignore'):  # too large for single precision is infinite, as in C

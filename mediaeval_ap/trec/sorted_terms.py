@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +43,7 @@ def terms_of_sorted(
     is_tied[:-1] |= ties_with_last[1:]
     tied = is_tied.nonzero()[0]
     block = (~ties_with_last[tied]).cumsum()
-    key: NDArray[Any] = tie_keys(tied)
-    if ties in ('best', 'worst'):
-        key = is_hit[tied] != (ties == 'best')
+    key = is_hit[tied] != (ties == 'best') if ties in ('best', 'worst') else tie_keys(tied)
     is_hit_at_rank = is_hit.copy()
     is_hit_at_rank[tied] = is_hit[tied[np.lexsort((key, block))]]
     hits = is_hit_at_rank.nonzero()[0]

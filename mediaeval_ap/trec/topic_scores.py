@@ -27,7 +27,7 @@ from mediaeval_ap.trec.matched_run import (
     TrecSettings,
     read_qrels,
 )
-from mediaeval_ap.trec.matrices import Matrices, evaluate_matrices, is_matrix, refuse_measures
+from mediaeval_ap.trec.matrix_scores import Matrices, evaluate_matrices, is_matrix, refuse_measures
 from mediaeval_ap.trec.other_tools import file_in, refuse_part
 from mediaeval_ap.trec.sorted_terms import UNORDERED, SortedRows, terms_of_sorted
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.choices import TrecTies
 from mediaeval_ap.definitions import depths
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError, printable
 from mediaeval_ap.evaluation.criteria import skipped_queries
 from mediaeval_ap.evaluation.data_warnings import without_relevant
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms
-from mediaeval_ap.metrics.matrices import dense_numbers, doubles, is_sparse
+from mediaeval_ap.metrics.matrices import dense_numbers, doubles, is_sparse, refuse_marked
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.notes import count_of_skipped
 from mediaeval_ap.tables.first_look import NPY
@@ -79,6 +78,12 @@ class Matrices:
 
         return cls(equal_labels, score, Provenance('<labels>'), run, is_one_set)
 
+    @cached_property
+    def text_keys(self) -> NDArray[np.int64]:
+        """Sort keys of the documents: descending by the bytes of their ids."""
+        ids = [str(column).encode() for column in range(self.scores.shape[1])]
+        return descending_keys(array_of(ids))
+
     def blocks(self) -> Iterator[slice]:
         n_rows, n_columns = self.scores.shape
         step = max(1, CELLS_AT_ONCE // n_columns)
@@ -94,7 +99,7 @@ class Matrices:
         if not isinstance(level, float):
             is_right &= block == np.trunc(block)
         expected = 'a finite number' if isinstance(level, float) else f'an integer{QRELS.remedy}'
-        _refuse('relevance', block, rows, ~is_right, expected)
+        refuse_marked('relevance', block, ~is_right, expected, (rows.start, 0))
         return block
 
 
@@ -176,31 +181,48 @@ def evaluate_matrices(matrices: Matrices, settings: TrecSettings, name: str) -> 
     )
 
 
-def _ranked(matrices: Matrices, rows: slice, settings: TrecSettings) -> _Ranked:
-    """Rank the documents of some rows."""
+class _Cells(NamedTuple):
+    """Some rows; arrays of shape (n_rows, n_documents), and counts of shape (n_rows,)."""
+
+    scores: NDArray[np.floating]
+    is_returned: NDArray[np.bool_]  # without the documents that are left out
+    is_relevant: NDArray[np.bool_]
+    n_scored: NDArray[np.int64]
+    n_own: NDArray[np.int64]
+    n_ignored: NDArray[np.int64]
+
+
+def _cells(matrices: Matrices, rows: slice, settings: TrecSettings) -> _Cells:
+    """Mark the documents of some rows, before they are ranked."""
     scores = matrices.scores[rows]
     is_wrong = np.isnan(scores) | (scores == np.inf)
-    _refuse('scores', scores, rows, is_wrong, 'a finite number, or -inf for one not returned')
+    expected = 'a finite number, or -inf for one not returned'
+    refuse_marked('scores', scores, is_wrong, expected, (rows.start, 0))
+    if scores.dtype.kind != 'f':
+        scores = doubles(scores, 'scores')
     is_returned = scores != -np.inf
     n_scored = np.count_nonzero(is_returned, axis=1)
     levels = matrices.levels(rows, settings.level)
-    n_rows, n_documents = scores.shape
-    own = np.arange(rows.start, rows.stop)
     is_left_out = np.isin(levels, settings.ignored)
-    n_own = np.zeros(n_rows, dtype=np.int64)
-    is_square = n_documents == len(matrices.scores)
+    n_own = np.zeros(len(scores), dtype=np.int64)
     if settings.exclude_self:
-        n_own = is_returned[own - rows.start, own].astype(np.int64)
-        is_left_out[own - rows.start, own] = True
+        own = np.arange(len(scores)), np.arange(rows.start, rows.stop)
+        n_own += is_returned[own]
+        is_left_out[own] = True
     n_ignored = np.count_nonzero(is_left_out & is_returned, axis=1) - n_own
     is_relevant = (levels >= settings.level) & ~is_left_out
-    n_relevant = np.count_nonzero(is_relevant, axis=1)
     is_returned &= ~is_left_out
     if settings.unjudged == 'skip':
         is_returned &= levels >= min(settings.level, 0)
+    return _Cells(scores, is_returned, is_relevant, n_scored, n_own, n_ignored)
+
+
+def _ranked(matrices: Matrices, rows: slice, settings: TrecSettings) -> _Ranked:
+    """Rank the documents of some rows."""
+    scores, is_returned, is_relevant, n_scored, n_own, n_ignored = _cells(matrices, rows, settings)
+    n_rows, n_documents = scores.shape
+    n_relevant = np.count_nonzero(is_relevant, axis=1)
     n_returned = np.count_nonzero(is_returned, axis=1)
-    if scores.dtype.kind != 'f':
-        scores = doubles(scores, 'scores')
     # Documents that are not returned stand last, behind every number.
     keys = np.where(is_returned, -comparable_scores(scores, settings.ties), np.nan)
     order = keys.argsort(axis=1)
@@ -208,23 +230,26 @@ def _ranked(matrices: Matrices, rows: slice, settings: TrecSettings) -> _Ranked:
     is_hit = np.take_along_axis(is_relevant, order, axis=1)
     is_ranked = np.arange(n_documents) < n_returned[:, np.newaxis]
     document = order[is_ranked]
+
+    def tie_keys(tied: NDArray[np.int64]) -> NDArray[np.int64]:
+        columns: NDArray[np.int64] = document[tied]
+        if settings.ties != 'stable':
+            columns = matrices.text_keys[columns]
+        return columns
+
     sorted_rows = SortedRows(
         np.arange(n_rows, dtype=np.int32).repeat(n_returned),
         -keys[is_ranked],
         is_hit[is_ranked],
         n_returned,
     )
-    terms = terms_of_sorted(
-        sorted_rows,
-        settings.ties,
-        settings.definition.precision,
-        lambda tied: _tie_keys(n_documents, settings.ties)[document[tied]],
-    )
+    precision = settings.definition.precision
+    terms = terms_of_sorted(sorted_rows, settings.ties, precision, tie_keys)
     last = np.maximum(n_returned - 1, 0)
     is_tied = (n_returned > 1) & (keys[:, 0] == keys[np.arange(n_rows), last])
     is_own_first = np.zeros(n_rows, dtype=np.bool_)
-    if is_square:
-        is_first = (n_returned > 0) & (order[:, 0] == own)
+    if n_documents == len(matrices.scores):
+        is_first = (n_returned > 0) & (order[:, 0] == np.arange(rows.start, rows.stop))
         is_first &= (n_documents == 1) | (keys[:, 0] != keys[:, min(1, n_documents - 1)])
         is_own_first = is_first & (matrices.is_one_set | ~is_hit[:, 0])
     return _Ranked(
@@ -276,20 +301,3 @@ def _check_shape(name: str, shape: tuple[int, ...], expected: tuple[int, ...]) -
     if shape != expected or not all(shape):
         needed = f'{expected} as scores' if all(expected) else 'a query and a document'
         raise ParameterError(f'{name}: found shape {shape}, expected {needed}')
-
-
-def _refuse(
-    name: str, block: NDArray[Any], rows: slice, is_wrong: NDArray[np.bool_], expected: str
-) -> None:
-    if is_wrong.any():
-        row, column = np.argwhere(is_wrong)[0]
-        place = f'row {rows.start + row}, column {column}'
-        raise ParameterError(f'{name}: found {block[row, column]} in {place}, expected {expected}')
-
-
-@lru_cache(1)
-def _tie_keys(n_documents: int, ties: TrecTies) -> NDArray[np.int64]:
-    """Return the key of each column: by the bytes of its number, or by its number."""
-    if ties == 'stable':
-        return np.arange(n_documents)
-    return descending_keys(array_of([str(column).encode() for column in range(n_documents)]))

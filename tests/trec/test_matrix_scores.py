@@ -16,7 +16,7 @@ from trec_rows import quiet
 from mediaeval_ap import TrecTopics, definitions, evaluate_trec
 from mediaeval_ap.choices import TREC_TIES
 from mediaeval_ap.errors import DataWarning, Error, FormatError, ParameterError
-from mediaeval_ap.trec import matrices
+from mediaeval_ap.trec import matrix_scores
 
 UNDEFINED = {('hits', ties) for ties in ('best', 'expected', 'worst')}
 DEFINED = sorted(set(itertools.product(definitions.names(), TREC_TIES)) - UNDEFINED)
@@ -72,7 +72,7 @@ def test_like_dictionaries(definition, ties, data, settings, missing, without, c
     settings = settings | {'missing': missing, 'queries_without_relevant': without}
     settings |= {'definition': definition, 'ties': ties, 'K': [1, 2, 5, 'all']}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matrices, 'CELLS_AT_ONCE', cells_at_once)
+        patch.setattr(matrix_scores, 'CELLS_AT_ONCE', cells_at_once)
         result = outcome(*data, **settings)
     qrels, run = as_dictionaries(*data)
     if any(run.values()):  # an empty dictionary is refused
