@@ -26,9 +26,9 @@ def _of_mteb(file: Any, path: Path) -> Iterator[Any]:
         system = f'{system}@{path.parent.name}'  # one of several revisions
     for split, parts in file['scores'].items():
         for part in parts:
-            values = {name: each for name, each in part.items() if isinstance(each, float | int)}
+            numbers = {key: part[key] for key in part if isinstance(part[key], float | int)}
             name = f'{split}-{part["hf_subset"]}'.removesuffix('-default')
-            yield (system, file['task_name'], name, ''), {**values, MAIN_SCORE: part[MAIN_SCORE]}
+            yield (system, file['task_name'], name, ''), {**numbers, MAIN_SCORE: part[MAIN_SCORE]}
 
 
 def _of_sample(line: Any, path: Path) -> Iterator[Any]:
@@ -53,9 +53,10 @@ def _of_inspect(log: Any, path: Path) -> Iterator[Any]:
     for sample in log['samples']:
         values: dict[str, Any] = {}
         for scorer, score in (sample.get('scores') or {}).items():  # none after an error
-            keys = score['value'] if isinstance(score['value'], dict) else {'': score['value']}
-            values |= {f'{scorer}:{key}'.removesuffix(':'): each for key, each in keys.items()}
-        values = {name: VALUE_BY_LETTER.get(f'{each}', each) for name, each in values.items()}
+            value = score['value']
+            for key, number in (value if isinstance(value, dict) else {'': value}).items():
+                measure = f'{scorer}:{key}'.removesuffix(':')
+                values[measure] = VALUE_BY_LETTER.get(f'{number}', number)
         yield (log['eval']['model'], log['eval']['task'], sample['id'], sample['epoch']), values
 
 
