@@ -245,14 +245,14 @@ def words_at(
     return words
 
 
-def hash_words(columns: Sequence[NDArray[np.uint64]], n_rows: int) -> NDArray[np.uint64]:
+def hash_words(columns: Sequence[NDArray[np.integer]], n_rows: int) -> NDArray[np.uint64]:
     """Return a hash of each row of words; words of 0 at its end change nothing."""
     hashes = np.zeros(n_rows, dtype=np.uint64)
     for begin in range(0, n_rows, ROWS_HASHED_AT_ONCE):
         rows = slice(begin, begin + ROWS_HASHED_AT_ONCE)
         block = hashes[rows]
         for column in reversed(columns):
-            block ^= column[rows]
+            block ^= column[rows].astype(np.uint64, copy=False)
             block *= HASH_FACTOR
             block ^= block >> np.uint64(32)
     return hashes

@@ -137,11 +137,13 @@ class Entries(NumberedRows):
         return self.select(is_kept)
 
     def refuse_repeated(self, remedy: str = '') -> None:
-        keys = np.sort(self._keys)
-        repeated = keys[1:][keys[1:] == keys[:-1]]
+        halves = self._keys.astype(np.int32)  # to sort whole keys takes twice as long
+        halves.sort()
+        repeated = halves[1:][halves[1:] == halves[:-1]]
         if not len(repeated):
             return
-        rows = np.flatnonzero(np.isin(self._keys, repeated))
+        rows = _candidate_positions(repeated, self._keys)
+        rows = rows[np.isin(self._keys[rows].astype(np.int32), repeated)]
         rows = rows[self.topic.codes[rows].argsort(kind='stable')]
         seen: set[tuple[int, str]] = set()
         pairs = zip(self.topic.codes[rows].tolist(), self.documents(rows), strict=True)
@@ -159,7 +161,9 @@ class Entries(NumberedRows):
             raise self.source.error(actual, expected, field=str(QRELS.number))
 
 
-def _candidate_positions(searched: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.int64]:
+def _candidate_positions(
+    searched: NDArray[np.integer], keys: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Return the positions of all keys that are among the searched ones, and of a few others."""
     marks = np.zeros(1 << (MARKS_PER_KEY * len(searched)).bit_length(), dtype=np.bool_)
     marks[searched & (len(marks) - 1)] = True
@@ -244,6 +248,8 @@ def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:
     """Read lines in blocks, with no string per document; return None for anything unusual."""
     import pyarrow
 
+    codes_of_texts = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+    types = {TOPIC: codes_of_texts, DOCUMENT: pyarrow.string()}
     counter = LineCounter()
     code_of: dict[str, int] = {}
     topics: list[NDArray[Any]] = []
@@ -253,13 +259,13 @@ def _read_blocks(source: ByteSource, layout: Layout) -> Entries | None:
     # would handle signals. All arrays that outlive a block are made on the calling thread.
     with source.open() as stream, ThreadPoolExecutor(1) as thread:
         blocks = whole_lines(stream.read, TREC_BLOCK_BYTES)
-        prove = partial(arrow_reader.prove_block, layout=layout, as_written=(TOPIC, DOCUMENT))
+        prove = partial(arrow_reader.prove_block, layout=layout, types=types)
         for piece in arrow_reader.parse_in_threads(prove, blocks, thread):
             if piece is None:
                 return None
             counter.count(piece.n_lines, piece.rows)
             texts = cast('pyarrow.Table', piece.texts)
-            topic = texts[TOPIC].combine_chunks().dictionary_encode()
+            topic = texts[TOPIC].combine_chunks()
             values = topic.dictionary.to_pylist()
             codes = [code_of.setdefault(value, len(code_of)) for value in values]
             topics.append(np.array(codes, np.int32)[np.from_dlpack(topic.indices)])
@@ -303,7 +309,7 @@ def pair_keys(topic: NDArray[np.integer], documents: Documents) -> NDArray[np.in
         words = [hashes.view(np.uint64)]
     else:
         words = [*documents.view('<u8').reshape(-1, documents.itemsize // WORD).T]
-    return arrays.hash_words([topic.astype(np.uint64), *words], len(topic)).view(np.int64)
+    return arrays.hash_words([topic, *words], len(topic)).view(np.int64)
 
 
 def descending_keys(documents: Documents) -> NDArray[np.int64]:

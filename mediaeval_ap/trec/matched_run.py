@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import choices, definitions
+from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoffs
 from mediaeval_ap.errors import (
     DataWarning,
@@ -239,6 +240,8 @@ class JudgedTopics:
         return skipped_queries(name, name, *counts, 'have no relevant document')
 
     def about_ignored(self) -> list[DataWarning]:
+        if not self.settings.ignored:
+            return []
         lacking = np.setdiff1d(self.settings.ignored, self.judged.number)
         if not len(lacking):
             return []
@@ -358,10 +361,12 @@ def _about_scores(
     """Warn if most topics have scores that say little."""
     returned, topic, is_hit, n_by_topic = rows
     score = comparable_scores(returned.number, ties)
-    starts = np.flatnonzero(np.diff(topic, prepend=-2))
-    best = np.full(len(n_by_topic) + 1, -np.inf, score.dtype)  # the last one of unjudged topics, -1
+    starts = run_starts([topic])
+    best = np.full(len(n_by_topic) + 1, -np.inf, score.dtype)
     np.maximum.at(best, topic[starts], np.maximum.reduceat(score, starts))
-    first = np.flatnonzero((score == best[topic]) & (topic >= 0))
+    best[-1] = np.nan  # of unjudged topics, -1
+    best_of_rows = best[topic[starts]].repeat(np.diff(starts, append=len(topic)))
+    first = np.flatnonzero(score == best_of_rows)
     n_first = np.bincount(topic[first], minlength=len(n_by_topic))
     is_tied = (n_first == n_by_topic) & (n_by_topic > 1)
     first = first[(n_first[topic[first]] == 1) & ~is_hit[first]]

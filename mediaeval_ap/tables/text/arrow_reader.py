@@ -46,9 +46,9 @@ def parse_in_threads(
 
 
 def prove_block(
-    block: bytes | None, layout: Layout, as_written: Sequence[str] = ()
+    block: bytes | None, layout: Layout, types: Mapping[str, pyarrow.DataType] | None = None
 ) -> Piece | None:
-    """Read a block of lines, or its columns `as_written` alone; None unless all lines are right."""
+    """Read a block of lines, or only the texts of these types; None unless all lines are right."""
     if block is None:  # an endless line
         return None
     text = _normalised(block, layout)
@@ -59,35 +59,34 @@ def prove_block(
         if rows is None:
             rows = np.arange(n_lines)
         n_lines += 1  # the last line, which held only spaces or a comment
-    texts = as_written or layout.texts
-    table = _parse_normalised(text, layout, texts, is_encoded=not as_written)
+    table = _parse_normalised(text, layout, types)
     if table is None or len(table) != (n_lines if rows is None else len(rows)):
         return None
     numbers = _doubles(table, layout)
     if numbers is None:
         return None
-    text_columns = table.select(texts)
-    if not as_written:
-        for index, name in enumerate(texts):
+    text_columns = table.select(types or layout.texts)
+    if types is None:
+        for index, name in enumerate(layout.texts):
             column = text_columns[name].dictionary_encode()
             text_columns = text_columns.set_column(index, name, column)
     return Piece(block, n_lines, rows=rows, texts=text_columns, numbers=numbers, wrong={})
 
 
 def _parse_normalised(
-    text: bytes, layout: Layout, texts: Sequence[str], *, is_encoded: bool
+    text: bytes, layout: Layout, types: Mapping[str, pyarrow.DataType] | None
 ) -> pyarrow.Table | None:
     """Parse lines with one space between fields; None if pyarrow cannot."""
     import pyarrow
 
-    types = dict.fromkeys(texts, pyarrow.string())
-    if layout.integers:
-        types[layout.number] = pyarrow.dictionary(pyarrow.int32(), pyarrow.binary())
-    elif layout.number is not None:
-        types[layout.number] = pyarrow.float64()
     # For small blocks in one thread, only the system's pool gives memory back. For codes in many
     # threads, pyarrow's own pool needs a third less.
-    pool = None if is_encoded else pyarrow.system_memory_pool()
+    pool = None if types is None else pyarrow.system_memory_pool()
+    types = dict(types or dict.fromkeys(layout.texts, pyarrow.string()))
+    if layout.number is not None:
+        types[layout.number] = pyarrow.float64()
+        if layout.integers:
+            types[layout.number] = pyarrow.dictionary(pyarrow.int32(), pyarrow.binary())
     return _parse_csv(
         pyarrow.BufferReader(text or b'\n'),  # pyarrow refuses an empty file
         layout.fields,
