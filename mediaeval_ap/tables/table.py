@@ -245,8 +245,9 @@ class Column:
         """Return the code of each text, or -1."""
         if isinstance(self.values, StoredTexts):
             return self.values.positions(texts)
-        code = self.code_of
-        return [code.get(text, -1) for text in texts]
+        searched = set(texts)  # often few beside a million values
+        code_of = {value: code for code, value in enumerate(self.values) if value in searched}
+        return [code_of.get(text, -1) for text in texts]
 
     @cached_property
     def code_of(self) -> dict[str, int]:
