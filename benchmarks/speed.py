@@ -242,7 +242,7 @@ def trec_files(settings: Settings) -> Iterator[list[str]]:
     peers = trec.peer_commands(folder, settings.trec_evals)
     runs = in_turns({**commands, **peers}, REPEATS)
     trec.check_means(runs)
-    what = f'`evaluate-trec`, {trec.N_TOPICS:,} × {trec.N_DOCUMENTS:,}, whole process'
+    what = f'`evaluate-trec`, {trec.SIZES[0]}, whole process'
     yield from whole_processes(runs, commands, what)
 
 

@@ -9,33 +9,55 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import machine
 import numpy as np
 from timing import Process, command_of, in_turns, median_taken
 
-N_TOPICS = 1_000
-N_DOCUMENTS = 1_000
-N_JUDGED = 50
+N_DOCUMENTS = 1_000  # of each topic
 CUTOFFS = '10,100,1000'
 DIGITS_OF_TREC_EVAL = 5.1e-5  # half of the last of its four digits, and a rounding error
-REPEATS = 7
 SEED = 6  # any seed: always the same run is measured
 
 
-def make(folder: Path) -> None:
-    """Write a run of a thousand documents for each of a thousand topics, and fifty judgements."""
+class Size(NamedTuple):
+    n_topics: int
+    n_judged: int  # documents of each topic
+    is_shuffled: bool  # topics of the run are in another order than those of the qrels
+    repeats: int
+
+    def __str__(self) -> str:
+        order = ', in another order' if self.is_shuffled else ''
+        return f'{self.n_topics:,} × {N_DOCUMENTS:,}{order}'
+
+
+# The second is as large as a run for the development set of MS MARCO.
+SIZES = [Size(1_000, 50, False, 7), Size(6_980, 2, True, 5)]
+
+
+def make(folder: Path, size: Size = SIZES[0]) -> None:
+    """Write a run and qrels; half of the judged documents are returned."""
     chance = random.Random(SEED)
-    pool = range(N_TOPICS * N_DOCUMENTS // 2)
-    with open(folder / 'run', 'w') as run, open(folder / 'qrels', 'w') as qrels:
-        for topic in range(1, N_TOPICS + 1):
+    pool = range(size.n_topics * N_DOCUMENTS // 2)
+    topics = [*range(1, size.n_topics + 1)]
+    if size.is_shuffled:
+        chance.shuffle(topics)
+    judgements: dict[int, list[str]] = {}
+    with open(folder / 'run', 'w') as run:
+        for topic in topics:
             documents = chance.sample(pool, N_DOCUMENTS)
             for rank, document in enumerate(documents):
                 score = 20 - 0.013 * rank - 0.01 * chance.random()
                 run.write(f'{topic} Q0 DOC-{document:07d} {rank} {score:.6f} run\n')
-            judged = {*chance.sample(documents, N_JUDGED // 2), *chance.sample(pool, N_JUDGED // 2)}
-            for document in sorted(judged):
-                qrels.write(f'{topic} 0 DOC-{document:07d} {chance.choice([0, 1, 1, 2])}\n')
+            n_each = size.n_judged // 2
+            judged = {*chance.sample(documents, n_each), *chance.sample(pool, n_each)}
+            judgements[topic] = [
+                f'{topic} 0 DOC-{document:07d} {chance.choice([0, 1, 1, 2])}\n'
+                for document in sorted(judged)
+            ]
+    lines = (line for topic in sorted(judgements) for line in judgements[topic])
+    (folder / 'qrels').write_text(''.join(lines))
 
 
 def pytrec_eval_means(folder: Path) -> None:
@@ -81,20 +103,31 @@ def check_means(runs: Mapping[str, Sequence[Process]]) -> None:
         assert np.allclose(means, expected, rtol=0, atol=DIGITS_OF_TREC_EVAL), (means, expected)
 
 
-def main(trec_evals: Sequence[Path]) -> None:
+def rows(size: Size, trec_evals: Sequence[Path]) -> list[list[str]]:
+    """Return a row for each command, and how long ours takes as a multiple of the peer's time."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        make(folder)
+        make(folder, size)
         own = {'`evaluate-trec`': own_command(sys.executable, folder)}
-        runs = in_turns(own | peer_commands(folder, trec_evals), REPEATS)
+        runs = in_turns(own | peer_commands(folder, trec_evals), size.repeats)
     check_means(runs)
+    taken = [median_taken([process.taken for process in of_one]) for of_one in runs.values()]
     lines = []
-    for who, of_one in runs.items():
-        taken = median_taken([process.taken for process in of_one])
-        means = (f'{mean:.12g}' for mean in means_of(of_one[0]))
-        times = f'{taken.seconds:.2f} s', f'{taken.cpu_seconds:.2f} s'
-        lines.append([who, *times, f'{taken.peak_mib:.0f} MiB', *means])
-    headers = ['', 'whole process', 'CPU time', 'memory at most', 'MAP@10', 'MAP@100', 'MAP@1000']
+    for (who, (process, *_)), command in zip(runs.items(), taken, strict=True):
+        means = (f'{mean:.12g}' for mean in means_of(process))
+        times = f'{command.seconds:.2f} s', f'{command.cpu_seconds:.2f} s'
+        ratios = [
+            f'{taken[0].seconds / command.seconds:.2f}',
+            f'{taken[0].cpu_seconds / command.cpu_seconds:.2f}',
+        ]
+        lines.append([str(size), who, *times, *ratios, f'{command.peak_mib:.0f} MiB', *means])
+    return lines
+
+
+def main(trec_evals: Sequence[Path]) -> None:
+    lines = [line for size in SIZES for line in rows(size, trec_evals)]
+    headers = ['topics × documents', '', 'whole process', 'CPU time', 'ours ÷ this', '… CPU']
+    headers += ['memory at most', 'MAP@10', 'MAP@100', 'MAP@1000']
     machine.write('trec', headers, lines, [] if trec_evals else ['pytrec_eval-terrier'])
 
 
