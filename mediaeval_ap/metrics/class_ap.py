@@ -55,6 +55,9 @@ def class_average_precision(
         refuse_cells('y_score', class_scores, first_column=index)
         if class_scores.dtype.kind in 'iu':
             class_scores = doubles(class_scores, 'y_score')
+        elif class_scores.itemsize > 8:  # doubles may not hold the scores, but hold their order
+            order = np.unique(class_scores, return_inverse=True)[1]
+            class_scores = order.reshape(-1, 1).astype(np.float64)
         is_true = labels[:, 0] != 0
         n_true = int(np.count_nonzero(is_true))
         return ap_of_list(class_scores[:, 0], is_true, ties, n_true) if n_true else np.nan

@@ -16,7 +16,6 @@ predictions of a block are retrieved together: the correct one has precision 2/3
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +28,7 @@ from mediaeval_ap.definitions import Precision
 from mediaeval_ap.metrics.ap_of_hits import precision_at_hits, trapezoids
 
 WORTH_SHARING = 1 << 16  # predictions; one core sorts fewer in a few milliseconds
-SAMPLE_SIZE = 1000  # with half or twice as many, sorting takes as long
-MOST_RANGES = 4  # not more, as each core has to read all predictions to find its range
+MOST_PARTS = 4  # not more, as one core parts the predictions
 
 
 def ap_of_list(
@@ -69,7 +67,7 @@ class TieBlocks(NamedTuple):
 
 
 def tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> TieBlocks:
-    """Return the tie blocks that have a correct prediction; each core sorts a range of confidences.
+    """Return the tie blocks that have a correct prediction.
 
     The blocks of 0.9 and 0.5; one prediction, a correct one, is above the second block:
 
@@ -80,51 +78,49 @@ def tie_blocks(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> T
     >>> blocks.above.tolist(), blocks.correct_above.tolist()
     ([0, 1], [0, 1])
     """
-
-    def sort_range(edges: tuple[float, float]) -> tuple[TieBlocks, int, int]:
-        high, low = edges
-        is_inside = (low <= confidence) & (confidence < high)
-        right = confidence[is_inside & correct]
-        wrong = confidence[is_inside & ~correct]
-        return _sorted_blocks(right, wrong), len(right) + len(wrong), len(right)
-
-    sorted_ranges = on_all_cores(sort_range, list(pairwise(_edges(confidence))))
-    ranges, n_predictions, n_correct = zip(*sorted_ranges, strict=True)
-    above = np.cumsum([0, *n_predictions])  # by range: predictions in those before
-    correct_above = np.cumsum([0, *n_correct])
-    shifted = [
-        blocks._replace(above=blocks.above + n, correct_above=blocks.correct_above + n_right)
-        for blocks, n, n_right in zip(ranges, above, correct_above, strict=False)
-    ]
-    return TieBlocks(*map(np.concatenate, zip(*shifted, strict=True)))
+    is_upper = confidence >= 0
+    upper = _blocks_of_one_sign(confidence[is_upper], correct[is_upper])
+    is_lower = ~is_upper
+    if not is_lower.any():
+        return upper
+    lower = _blocks_of_one_sign(confidence[is_lower], correct[is_lower])
+    lower = lower._replace(
+        above=lower.above + np.count_nonzero(is_upper),
+        correct_above=lower.correct_above + upper.n_correct.sum(),
+    )
+    return TieBlocks(*map(np.concatenate, zip(upper, lower, strict=True)))
 
 
-def _edges(confidence: NDArray[np.float64]) -> list[float]:
-    """Return descending confidences that cut the predictions into ranges of similar size."""
-    n_ranges = min(own_cores(), MOST_RANGES) if len(confidence) >= WORTH_SHARING else 1
-    sample = np.sort(confidence[:: max(1, len(confidence) // SAMPLE_SIZE)])[::-1]
-    pivots = [float(sample[len(sample) * part // n_ranges]) for part in range(1, n_ranges)]
-    return [np.inf, *pivots, -np.inf]
+def _blocks_of_one_sign(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> TieBlocks:
+    """Return the tie blocks of confidences of one sign; overwrites them."""
+    is_negative = bool((confidence[:1] < 0).any())
+    # Doubles of one sign are in the order of their bits. In place of the sign, a last bit marks
+    # correct predictions, so that one sort of integers ranks the pairs.
+    keys = confidence.astype(np.float64, copy=False).view(np.uint64)
+    keys <<= 1
+    if not is_negative:
+        keys ^= ~np.uint64(1)  # the greatest first
+    keys |= correct
+    _sort(keys)
+    hits = np.flatnonzero(keys.astype(np.uint8) & 1)
+    correct_above = run_starts([keys[hits]])
+    n_correct = np.diff(correct_above, append=len(hits))
+    above = hits[correct_above]  # up to the first hit
+    wrong = keys[above] - 1  # the key of wrong predictions, which come just before the first hit
+    tied = np.flatnonzero(keys[above - 1] == wrong)  # never the last key, which is greater
+    n_wrong = above[tied] - keys.searchsorted(wrong[tied])
+    above[tied] -= n_wrong
+    size = n_correct.copy()
+    size[tied] += n_wrong
+    return TieBlocks(size, n_correct, above, correct_above)
 
 
-def _sorted_blocks(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> TieBlocks:
-    """Return the tie blocks of the confidences of correct (`right`) and wrong predictions."""
-    # Two sorts and a bisection are faster than one sort of pairs of confidence and correctness.
-    right.sort()
-    wrong.sort()
-    starts = run_starts([right])
-    levels = right[starts]  # the confidence of each block, ascending
-    n_correct = np.diff(starts, append=len(right))
-    n_wrong_up_to = wrong.searchsorted(levels, side='right')
-    tied = np.flatnonzero(n_wrong_up_to)
-    tied = tied[wrong[n_wrong_up_to[tied] - 1] == levels[tied]]
-    n_wrong = np.zeros_like(n_wrong_up_to)
-    n_wrong[tied] = n_wrong_up_to[tied] - wrong.searchsorted(levels[tied])
-    n_correct = n_correct[::-1]
-    n_wrong = n_wrong[::-1]
-    wrong_above = len(wrong) - n_wrong_up_to[::-1]
-    correct_above = n_correct.cumsum() - n_correct
-    return TieBlocks(n_correct + n_wrong, n_correct, wrong_above + correct_above, correct_above)
+def _sort(keys: NDArray[np.uint64]) -> None:
+    """Sort keys in place; each core sorts a part of them."""
+    n_parts = min(own_cores(), MOST_PARTS) if len(keys) >= WORTH_SHARING else 1
+    cuts = np.arange(1, n_parts) * len(keys) // n_parts
+    keys.partition(cuts)
+    on_all_cores(np.ndarray.sort, np.split(keys, cuts))
 
 
 def expected_precisions(
@@ -143,11 +139,16 @@ def expected_precisions(
     [0.333, 0.167, 0.111]
     """
     size = blocks.size
-    n_ranks = blocks.size if n_ranks is None else n_ranks
+    if n_ranks is None and precision == 'at' and size.max(initial=1) == 1:  # nothing is tied
+        return (blocks.correct_above + 1) / (blocks.above + 1)
+    n_ranks = size if n_ranks is None else n_ranks
     before = ranges(np.zeros_like(n_ranks), n_ranks)  # number of earlier ranks in the block
     share = (blocks.n_correct - 1) / np.maximum(size - 1, 1)
-    hits = np.repeat(blocks.correct_above + 1, n_ranks) + before * np.repeat(share, n_ranks)
-    ranks = np.repeat(blocks.above + 1, n_ranks) + before
+    hits = np.repeat(share, n_ranks)
+    hits *= before
+    hits += np.repeat(blocks.correct_above + 1, n_ranks)
+    ranks = before
+    ranks += np.repeat(blocks.above + 1, n_ranks)
     precisions: NDArray[np.float64] = hits / ranks
     if precision == 'trapezoid':
         precisions = trapezoids(precisions, hits - 1, ranks - 1)

@@ -99,3 +99,11 @@ def test_unknown_ties():
 
 def test_no_sample_has_a_class():
     assert np.isnan(class_average_precision(np.zeros((0, 2)), np.zeros((0, 2)))).all()
+
+
+def test_long_doubles_are_not_rounded():
+    """As doubles these would be tied, and the first would have an expected precision of 3/4."""
+    one = np.longdouble(1)
+    above = np.nextafter(one, 2)
+    if float(above) != above:  # some systems have no wider type
+        assert class_average_precision([[1], [0]], np.array([[above], [one]])) == [1]
