@@ -99,12 +99,13 @@ def global_average_precision(
     0.5
     """
     metric = GlobalAveragePrecision(ties)
-    predicted, truth, rows, numbers, correct = metric._add(y_true, y_pred, confidence)
+    predicted, truth, is_given, numbers, correct = metric._add(y_true, y_pred, confidence)
     gap = metric.compute()
     if not return_frame:
         return gap
     import pyarrow
 
+    rows = np.flatnonzero(is_given)
     columns = [predicted.take(rows), numbers, truth.take(rows), correct]
     table = pyarrow.table(columns, ['predicted', 'confidence', 'truth', 'correct'])
     frame = table.to_pandas(integer_object_nulls=True).set_index(rows)
@@ -165,8 +166,8 @@ class GlobalAveragePrecision(Accumulator):
 
     def _add(
         self, y_true: OptionalLabels, y_pred: OptionalLabels, confidence: OptionalNumbers
-    ) -> tuple[Any, Any, NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
-        """Add queries; return all labels, and rows, confidences and correctness of predictions."""
+    ) -> tuple[Any, Any, NDArray[np.bool_], NDArray[np.float64], NDArray[np.bool_]]:
+        """Add queries; return all labels, which have a prediction, and the predictions."""
         from pyarrow import compute
 
         predicted, truth = same_kind(
@@ -176,20 +177,20 @@ class GlobalAveragePrecision(Accumulator):
         if not len(predicted) == len(numbers) == len(truth):
             actual = f'{len(truth)} y_true, {len(predicted)} y_pred and {len(numbers)} confidence'
             raise ParameterError(f'found {actual}, expected equal lengths')
-        rows = np.flatnonzero(predicted.is_valid().to_numpy(zero_copy_only=False))
-        numbers = numbers[rows]
+        is_given = predicted.is_valid().to_numpy(zero_copy_only=False)
+        numbers = numbers[is_given]
         if len(wrong := np.flatnonzero(~np.isfinite(numbers))):
-            actual = f'{numbers[wrong[0]]} at position {rows[wrong[0]]}'
+            actual = f'{numbers[wrong[0]]} at position {np.flatnonzero(is_given)[wrong[0]]}'
             expected = 'a finite number with each prediction'
             raise ParameterError(f'confidence: found {actual}, expected {expected}')
         equal = compute.equal(predicted, truth).fill_null(False)
-        correct = equal.to_numpy(zero_copy_only=False)[rows]
+        correct = equal.to_numpy(zero_copy_only=False)[is_given]
         self.n_queries += len(truth)
-        self.n_predictions += len(rows)
+        self.n_predictions += len(numbers)
         self.n_true += len(truth) - truth.null_count
         self._confidence.append(numbers)
         self._correct.append(correct)
-        return predicted, truth, rows, numbers, correct
+        return predicted, truth, is_given, numbers, correct
 
     def _expect_like(self, other: Self) -> None:
         super()._expect_like(other)
@@ -200,9 +201,10 @@ class GlobalAveragePrecision(Accumulator):
     def compute(self) -> float:
         if not self.n_true:
             raise UndefinedScoreError(f'GAP: none of {self.n_queries} queries has a true label')
-        confidence = np.concatenate(self._confidence)
-        correct = np.concatenate(self._correct)
-        return ap_of_list(confidence, correct, self.ties, self.n_true)
+        if len(self._confidence) > 1:
+            self._confidence = [np.concatenate(self._confidence)]
+            self._correct = [np.concatenate(self._correct)]
+        return ap_of_list(self._confidence[0], self._correct[0], self.ties, self.n_true)
 
 
 def in_rank_order(predictions: pandas.DataFrame, ties: Ties, n_true: int) -> pandas.DataFrame:
