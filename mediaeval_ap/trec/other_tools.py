@@ -106,8 +106,8 @@ def from_mapping(by_topic: Mapping[object, Argument], layout: Layout, name: str)
     texts: list[object] = []
     numbers: list[object] = []
     for documents in by_topic.values():
-        texts += documents.keys()
-        numbers += documents.values if is_series(documents) else documents.values()
+        texts.extend(documents.keys())
+        numbers.extend(documents.tolist() if is_series(documents) else documents.values())
     topics = chain.from_iterable(repeat(topic, len(by_topic[topic])) for topic in by_topic)
     columns = [*topics], texts, numbers
     if table := prove_columns(columns, layout, name):

@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 import ir_measures
 import numpy as np
+import pandas
 import pytest
 from trec_rows import QRELS, RUN
 
@@ -25,6 +26,16 @@ def test_dictionaries_are_like_rows():
     assert as_scored(JUDGED, RETURNED) == expected
     assert as_scored(MappingProxyType(JUDGED), defaultdict(dict, RETURNED)) == expected
     assert evaluate_trec(JUDGED, RETURNED).inputs['reference'].name == '<qrels>'
+
+
+def test_a_topic_may_be_a_series():
+    judged, returned = (
+        {topic: pandas.Series(numbers) for topic, numbers in by_topic.items()}
+        for by_topic in (JUDGED, RETURNED)
+    )
+    assert as_scored(judged, returned) == as_scored(QRELS, RUN)
+    with pytest.raises(FormatError, match=r"^<run>, topic '8', docno 'd1', score: found nan"):
+        evaluate_trec(judged, returned | {'8': pandas.Series({'d1': np.nan})})
 
 
 def test_rows_of_ir_measures_are_read_by_attribute():
