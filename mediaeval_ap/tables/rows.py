@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -114,21 +116,23 @@ def _refuse_rows(rows: Iterable[object], layout: Layout, source: str) -> NoRetur
 
 
 def prove_columns(
-    columns: Sequence[Sequence[Argument]], layout: Layout, source: str
+    columns: Sequence[Sequence[Argument] | Column], layout: Layout, source: str
 ) -> Table | None:
     """Make a table of columns; None if a value is wrong or in doubt."""
     texts = {}
     numbers = None
     for field, values in zip(layout.fields, columns, strict=True):
-        if field == layout.number:
+        if isinstance(values, Column):
+            texts[field] = values
+        elif field == layout.number:
             numbers = _number_column(values, layout)
             if numbers is None:
                 return None
-            continue
-        column = _text_column(values)
-        if column is None:
-            return None
-        texts[field] = column
+        else:
+            column = text_column(values)
+            if column is None:
+                return None
+            texts[field] = column
     return Table(layout, texts, numbers, Provenance(source))
 
 
@@ -142,14 +146,16 @@ def _number_column(values: Sequence[Argument], layout: Layout) -> NDArray[np.flo
     return None if None in doubles else np.array(doubles, dtype=np.float64)
 
 
-def _text_column(values: Sequence[Argument]) -> Column | None:
-    if set(map(type, values)) != {str}:  # subclasses of str may compare and hash as they like
+def text_column(values: Sequence[Argument]) -> Column | None:
+    """Return texts as a column; None if a value is wrong or in doubt."""
+    # Subclasses of str may compare and hash as they like.
+    if [*map(type, values)].count(str) != len(values):
         values = [plain_text(value) for value in values]
-    code_of = {value: code for code, value in enumerate(dict.fromkeys(values))}
+    code_of: defaultdict[Argument, int] = defaultdict(count().__next__)
+    codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
     # To test all values joined is ten times faster than to test one by one.
     text = ''.join(map(str, code_of))
     is_plain = text.isascii() and text.isprintable() and ' ' not in text
     if not (is_plain and all(code_of)) and not all(map(is_text, code_of)):
         return None
-    codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
     return Column(codes, list(code_of))

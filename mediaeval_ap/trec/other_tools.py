@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from glob import glob
-from itertools import chain, repeat
+from itertools import chain, compress, repeat
 from typing import BinaryIO, TypeAlias
 
 import numpy as np
@@ -24,9 +24,9 @@ from mediaeval_ap.tables.first_look import (
 )
 from mediaeval_ap.tables.layouts import QRELS, RUN, STRATUM, Layout
 from mediaeval_ap.tables.reading import is_series
-from mediaeval_ap.tables.rows import from_numbered_rows, from_rows, prove_columns
+from mediaeval_ap.tables.rows import from_numbered_rows, from_rows, prove_columns, text_column
 from mediaeval_ap.tables.sources import ByteSource, JsonValue, parsed_json, parsed_lines, read_all
-from mediaeval_ap.tables.table import Argument, Fields, LineNumbers, Provenance, Table
+from mediaeval_ap.tables.table import Argument, Column, Fields, LineNumbers, Provenance, Table
 from mediaeval_ap.tables.text.csv_text import read_csv_rows
 from mediaeval_ap.tables.text.line_rules import BYTE_ORDER_MARK
 from mediaeval_ap.tables.values import integer_as_text
@@ -95,24 +95,25 @@ def from_mapping(by_topic: Mapping[object, Argument], layout: Layout, name: str)
     if not by_topic:
         raise no_rows(name, layout)
     source = Provenance(name)
-    for topic, documents in by_topic.items():
-        location = f'topic {shown(topic)}'
-        if not (isinstance(documents, Mapping) or is_series(documents)):
-            actual = f'{shown(documents)} ({type(documents).__name__})'
-            expected = f'a dictionary of docno to {layout.number}'
-            raise source.error(actual, expected, place=location)
-        if not len(documents) and layout.number == QRELS.number:
-            raise source.error('no documents', 'at least one that is judged', place=location)
     texts: list[object] = []
     numbers: list[object] = []
-    for documents in by_topic.values():
+    for topic, documents in by_topic.items():
+        has_index = is_series(documents)
+        if not (has_index or isinstance(documents, Mapping)):
+            actual = f'{shown(documents)} ({type(documents).__name__})'
+            expected = f'a dictionary of docno to {layout.number}'
+            raise source.error(actual, expected, place=f'topic {shown(topic)}')
+        if not len(documents) and layout.number == QRELS.number:
+            expected = 'at least one that is judged'
+            raise source.error('no documents', expected, place=f'topic {shown(topic)}')
         texts.extend(documents.keys())
-        numbers.extend(documents.tolist() if is_series(documents) else documents.values())
-    topics = chain.from_iterable(repeat(topic, len(by_topic[topic])) for topic in by_topic)
-    columns = [*topics], texts, numbers
-    if table := prove_columns(columns, layout, name):
-        return table
-    rows = [*zip(*columns, strict=True)]
+        numbers.extend(documents.tolist() if has_index else documents.values())
+    sizes = np.array([len(documents) for documents in by_topic.values()])
+    if topics := text_column([*compress(by_topic, sizes)]):
+        topic = Column(topics.codes.repeat(sizes[sizes > 0]), topics.values)
+        if table := prove_columns([topic, texts, numbers], layout, name):
+            return table
+    rows = [*zip(chain.from_iterable(map(repeat, by_topic, sizes)), texts, numbers, strict=True)]
     locations = (f'topic {shown(topic)}, docno {shown(document)}' for topic, document, _ in rows)
     return from_rows(rows, layout, name, locations)
 
