@@ -275,15 +275,17 @@ def precision_terms(
     is_later = topic[1:] > topic[:-1]
     is_same = topic[1:] == topic[:-1]
     if not (is_later | (is_same & (score[1:] <= score[:-1]))).all():  # most runs are sorted
-        order = np.lexsort((-score, topic))
+        order = (-score).argsort()
+        # Integers of 16 bits, which are enough for most qrels, are sorted in linear time.
+        number = (topic[order] + 1).astype(np.min_scalar_type(len(n_by_topic)))
+        order = order[number.argsort(kind='stable')]
         topic = topic[order]
         score = score[order]
         is_hit = is_hit[order]
 
     def tie_keys(tied: NDArray[np.int64]) -> NDArray[np.int64]:
-        if ties == 'stable':
-            return tied
-        return descending_keys(returned.document[tied if order is None else order[tied]])
+        tied_rows = tied if order is None else order[tied]
+        return tied_rows if ties == 'stable' else descending_keys(returned.document[tied_rows])
 
     ranked = SortedRows(topic, score, is_hit, n_by_topic)
     return terms_of_sorted(ranked, ties, precision, tie_keys)
