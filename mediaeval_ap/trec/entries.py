@@ -73,11 +73,10 @@ class Entries(NumberedRows):
     def __repr__(self) -> str:
         return f'<{type(self).__name__}: {len(self)} rows of {printable(self.source.name)}>'
 
-    @cached_property
-    def is_own_topic(self) -> NDArray[np.bool_]:
-        """A mask of the rows whose document is their topic."""
+    def is_own_topic(self, rows: NDArray[np.int64] | slice = slice(None)) -> NDArray[np.bool_]:
+        """Mark the rows whose document is their topic."""
         topics = array_of([topic.encode() for topic in self.topic.values])
-        is_own: NDArray[np.bool_] = topics[self.topic.codes] == self.document
+        is_own: NDArray[np.bool_] = topics[self.topic.codes[rows]] == self.document[rows]
         return is_own
 
     @cached_property

@@ -203,7 +203,7 @@ class JudgedTopics:
         judged, settings = self.judged, self.settings
         is_left_out = np.isin(judged.number, settings.ignored)
         if settings.exclude_self:
-            is_left_out |= judged.is_own_topic
+            is_left_out |= judged.is_own_topic()
         return judged.select(~is_left_out) if is_left_out.any() else judged
 
     @cached_property
@@ -240,10 +240,8 @@ class JudgedTopics:
         return skipped_queries(name, name, *counts, 'have no relevant document')
 
     def about_ignored(self) -> list[DataWarning]:
-        if not self.settings.ignored:
-            return []
-        lacking = np.setdiff1d(self.settings.ignored, self.judged.number)
-        if not len(lacking):
+        lacking = [level for level in self.settings.ignored if level not in self.judged.number]
+        if not lacking:
             return []
         levels = ', '.join(f'{level:g}' for level in np.unique(self.judged.number)[:9])
         finding = f'no row of {lacking[0]:g} to ignore, only of {levels}'
@@ -285,7 +283,7 @@ class MatchedRun(NamedTuple):
         warnings += about_topics
         ranked = rows
         if settings.exclude_self:
-            ranked = rows.select(np.flatnonzero(returned.is_own_topic), keep=False)
+            ranked = rows.select(np.flatnonzero(returned.is_own_topic()), keep=False)
         left_out = {'excluded_self': len(returned) - len(ranked.entries), 'ignored': 0}
         if settings.ignored:
             is_ignored = np.isin(judged.number, settings.ignored)
@@ -370,7 +368,7 @@ def _about_scores(
     n_first = np.bincount(topic[first], minlength=len(n_by_topic))
     is_tied = (n_first == n_by_topic) & (n_by_topic > 1)
     first = first[(n_first[topic[first]] == 1) & ~is_hit[first]]
-    own = first[returned.is_own_topic[first]]
+    own = first[returned.is_own_topic(first)]
     levels = judged.number[judged.rows_of(returned, own)] if len(own) else own
     is_theirs = len(own) > 0 and np.isin(judged.number, levels[:1]).sum() == len(own)
     finding, remedy = SELF_FIRST
