@@ -35,6 +35,7 @@ class Layout:
     integers: bool = False  # lines have an integer there, in digits
     remedy: str = ''  # where a number with decimals stands in place of an integer
     comment: bytes | None = None  # a regular expression for the beginning of a comment line
+    unnumbered: str = ''  # the text field whose column has a code for each row, not each text
 
     @cached_property
     def is_comment(self) -> Callable[[bytes], object]:

@@ -129,7 +129,7 @@ def prove_columns(
             if numbers is None:
                 return None
         else:
-            column = text_column(values)
+            column = text_column(values, is_numbered=field != layout.unnumbered)
             if column is None:
                 return None
             texts[field] = column
@@ -139,23 +139,28 @@ def prove_columns(
 def _number_column(values: Sequence[Argument], layout: Layout) -> NDArray[np.float64] | None:
     if {*map(type, values)} <= {int, float}:
         with suppress(OverflowError):
-            numbers = np.array(values, dtype=np.float64)
+            numbers = np.fromiter(values, np.float64, len(values))
             if (np.abs(numbers) < LARGEST_INTEGER).all():  # false for NaN
                 return numbers
     doubles = [as_double(value, layout.integers) for value in values]
     return None if None in doubles else np.array(doubles, dtype=np.float64)
 
 
-def text_column(values: Sequence[Argument]) -> Column | None:
+def text_column(values: Sequence[Argument], *, is_numbered: bool = True) -> Column | None:
     """Return texts as a column; None if a value is wrong or in doubt."""
     # Subclasses of str may compare and hash as they like.
     if [*map(type, values)].count(str) != len(values):
         values = [plain_text(value) for value in values]
-    code_of: defaultdict[Argument, int] = defaultdict(count().__next__)
-    codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
-    # To test all values joined is ten times faster than to test one by one.
-    text = ''.join(map(str, code_of))
-    is_plain = text.isascii() and text.isprintable() and ' ' not in text
-    if not (is_plain and all(code_of)) and not all(map(is_text, code_of)):
+    texts, codes = values, np.arange(len(values), dtype=np.int32)
+    if is_numbered:
+        code_of: defaultdict[Argument, int] = defaultdict(count().__next__)
+        codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
+        texts = list(code_of)
+    if not all(texts):
         return None
-    return Column(codes, list(code_of))
+    # To test all texts joined is ten times faster than to test one by one.
+    letters = np.frombuffer(''.join(texts).encode(errors='surrogatepass'), np.uint8)
+    is_plain = ((letters > ord(' ')) & (letters <= ord('~'))).all()
+    if not is_plain and not all(map(is_text, {*texts})):
+        return None
+    return Column(codes, texts)

@@ -8,7 +8,7 @@ than `MAX_PACKED_BYTES`, the array holds a `bytes` object for each.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -219,7 +219,7 @@ def read_entries(
     if not table.columns.keys() >= {TOPIC, DOCUMENT}:  # of another tool
         topic, document, *_ = table.layout.texts
     texts = table[document]
-    documents = array_of([value.encode() for value in texts.values])[texts.codes]
+    documents = array_of(texts.values)[texts.codes]
     trec_names = {topic: TOPIC, document: DOCUMENT}
     integers = frozenset(trec_names.get(field, field) for field in table.integers)
     columns = table[topic], documents, table.confidence, table.source
@@ -290,11 +290,14 @@ def _documents_of(texts: pyarrow.StringArray) -> Documents:
     return words.view(f'S{words.shape[1] * WORD}')[:, 0]
 
 
-def array_of(texts: list[bytes]) -> Documents:
-    """Return texts as an array of fixed width, or of objects if one is long."""
+def array_of(texts: Sequence[Any]) -> Documents:
+    """Return texts, or their bytes, as an array of fixed width, or of objects if one is long."""
     longest = max(map(len, texts), default=1)
     if longest <= MAX_PACKED_BYTES:
-        return np.array(texts, dtype=f'S{arrays.width_for(longest)}')
+        with suppress(UnicodeEncodeError):  # numpy encodes ASCII alone
+            return np.array(texts, dtype=f'S{arrays.width_for(longest)}')
+    if isinstance(texts[0], str):
+        return array_of([text.encode() for text in texts])
     array = np.empty(len(texts), dtype=object)
     array[:] = texts
     return array

@@ -63,7 +63,8 @@ def layouts_of(layout: Layout, header: Collection[str] = ()) -> list[Layout]:
     for columns in TOOL_COLUMNS[str(layout.number)]:
         topic, document, number = columns.split()
         texts = (topic, document, *stratum)
-        layouts.append(Layout(layout.name, texts, number, integers=layout.integers))
+        one = Layout(layout.name, texts, number, integers=layout.integers, unnumbered=document)
+        layouts.append(one)
     return layouts
 
 

@@ -1,5 +1,7 @@
 """Arrays of text are rows, and ids that became numbers are told of."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas
 import pyarrow
@@ -76,8 +78,9 @@ def test_ids_that_became_numbers():
 @example(['a b', 'é'])
 @example(['a', ''])
 def test_a_column_is_read_if_each_of_its_values_is_text(values):
-    if all(map(is_text, values)):
-        assert from_rows(values, QUERIES, '<queries>').texts('person_name') == values
-    else:
-        with pytest.raises(FormatError):
-            from_rows(values, QUERIES, '<queries>')
+    for layout in QUERIES, replace(QUERIES, unnumbered='person_name'):
+        if all(map(is_text, values)):
+            assert from_rows(values, layout, '<queries>').texts('person_name') == values
+        else:
+            with pytest.raises(FormatError):
+                from_rows(values, layout, '<queries>')
