@@ -1,4 +1,4 @@
-"""Fifty runs from dictionaries beside ir_measures: `python benchmarks/dictionaries.py`."""
+"""Runs from dictionaries beside ir_measures: `python benchmarks/dictionaries.py`."""
 
 import warnings
 from functools import partial
@@ -11,17 +11,17 @@ from timing import measured
 
 from mediaeval_ap import evaluate_trec, read_qrels
 
-N_RUNS = 50
 N_TOPICS = 50
-N_DOCUMENTS = 160  # of each topic, in the qrels and in each run
+# Runs, documents of each topic in the qrels and in each run, and documents to choose from.
+SIZES = {'50 runs of 8,000 rows': (50, 160, 1000), '10 of 50,000': (10, 1000, 100_000)}
 REPEATS = 5
 SEED = 5  # any would do
 
 Dictionaries = dict[str, dict[str, float]]
 
 
-def by_topic(random: np.random.Generator, numbers: np.ndarray) -> Dictionaries:
-    documents = [random.choice(1000, N_DOCUMENTS, replace=False) for _ in range(N_TOPICS)]
+def by_topic(random: np.random.Generator, numbers: np.ndarray, n_documents: int) -> Dictionaries:
+    documents = [random.choice(n_documents, len(row), replace=False) for row in numbers]
     return {
         f'topic{number}': {
             f'document{document}': value for document, value in zip(row, values, strict=True)
@@ -60,20 +60,21 @@ WORKS = {
 }
 
 
-def rows() -> list[list[str]]:
-    """Return median CPU times, of all in turns."""
+def seconds(n_runs: int, n_returned: int, n_documents: int) -> dict[str, str]:
+    """Return the median CPU time of each work, all in turns."""
     random = np.random.default_rng(SEED)
-    shape = N_TOPICS, N_DOCUMENTS
-    qrels = by_topic(random, (random.random(shape) < 0.2).astype(int))
-    runs = [by_topic(random, random.random(shape)) for _ in range(N_RUNS)]
-    seconds: dict[str, list[float]] = {name: [] for name in WORKS}
+    shape = N_TOPICS, n_returned
+    qrels = by_topic(random, (random.random(shape) < 0.2).astype(int), n_documents)
+    runs = [by_topic(random, random.random(shape), n_documents) for _ in range(n_runs)]
+    taken: dict[str, list[float]] = {name: [] for name in WORKS}
     for _ in range(REPEATS):
         for name, work in WORKS.items():
-            _, taken = measured(partial(work, qrels, runs))
-            seconds[name].append(taken.cpu_seconds)
-    return [[name, f'{median(taken):.2f} s'] for name, taken in seconds.items()]
+            taken[name].append(measured(partial(work, qrels, runs))[1].cpu_seconds)
+    return {name: f'{median(each):.2f} s' for name, each in taken.items()}
 
 
 if __name__ == '__main__':
     warnings.simplefilter('ignore')  # a topic may have no relevant document
-    machine.write('dictionaries', ['50 runs', 'CPU time'], rows(), ['ir_measures'])
+    columns = [seconds(*size) for size in SIZES.values()]
+    rows = [[name, *(column[name] for column in columns)] for name in WORKS]
+    machine.write('dictionaries', ['CPU time', *SIZES], rows, ['ir_measures'])
