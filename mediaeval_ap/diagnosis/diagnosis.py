@@ -148,7 +148,6 @@ class Diagnosis(Described):
         Returns
         -------
         Diagnosis
-            The same findings.
         """
         return replace(self, evaluation=self.evaluation.called(name))
 
@@ -232,12 +231,11 @@ class Diagnosis(Described):
         return DiagnosisPlot(self)
 
     def costliest(self, n: int = 10) -> list[QueryLoss]:
-        """Return the queries that lost most, the costliest first.
+        """Return the `n` queries that lost most, the costliest first.
 
         Parameters
         ----------
         n : int
-            How many queries to return at most.
 
         Returns
         -------
@@ -248,12 +246,11 @@ class Diagnosis(Described):
         return self._losses(rows.tolist())
 
     def of(self, query: str) -> QueryDiagnosis:
-        """Return the diagnosis of a single query.
+        """Return the diagnosis of one of the queries.
 
         Parameters
         ----------
         query : str
-            One of the queries.
 
         Returns
         -------
@@ -403,7 +400,6 @@ class Diagnosis(Described):
         Returns
         -------
         Document
-            Blocks for people, an object for JSON, and a table for programs.
         """
         return Document(lambda: self._blocks(per_query, costliest), self.to_dict, self._rows)
 

@@ -70,13 +70,7 @@ def json_value(kind: str, value: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class QueryLoss:
-    """The loss of a query.
-
-    Parameters
-    ----------
-    query, ap, n_relevant, parts
-        As in `QueryDiagnosis`.
-    """
+    """The loss of a query; the fields are as in `QueryDiagnosis`."""
 
     query: str
     ap: float
@@ -235,12 +229,8 @@ class QueryDiagnosis(Described):
     ----------
     query : str
         The query.
-    k : int or 'all'
-        The cutoff.
-    ap : float
-        Average precision at the cutoff.
-    n_relevant : int
-        The number of relevant shots.
+    k, ap, n_relevant
+        The cutoff, average precision there, and the number of relevant shots.
     parts : dict of str to float
         The parts of the loss, which add up to 1 - AP.
     ranking : list of RankedHypothesis
@@ -372,14 +362,10 @@ class Difference(Described):
     ----------
     runs : tuple of str
         The two runs, a and b.
-    k : int or 'all'
-        The cutoff.
-    definition : str
-        The name of the AP definition.
+    k, definition, queries
+        The cutoff, the name of the AP definition, and the queries.
     maps : tuple of float
         MAP of a and of b.
-    queries : list of str
-        The queries.
     ap : ndarray of float64, shape (n_queries,)
         AP of b minus AP of a.
     parts : dict of str to ndarray of float64, shape (n_queries,)

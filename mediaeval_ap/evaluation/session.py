@@ -114,17 +114,15 @@ class Session(Generator[Answer, str | None, None]):
         return Answer(ap[0].tolist(), int(n_relevant[0]))
 
     def throw(self, typ: Any, val: Any = None, tb: TracebackType | None = None) -> Answer:
-        """End the session with an exception.
+        """End the session with an exception, which is raised, as in any generator.
 
         Parameters
         ----------
         typ, val, tb
-            The exception, as in any generator.
 
         Returns
         -------
         Answer
-            Never: the exception is raised.
         """
         self._check_open()
         self.close()

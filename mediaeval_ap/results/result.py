@@ -142,12 +142,11 @@ class Result(Described):
 
     @abstractmethod
     def sort_value(self) -> float:
-        """Return the mean by which runs are sorted.
+        """Return the mean by which runs are sorted: at the last cutoff.
 
         Returns
         -------
         float
-            The mean at the last cutoff.
         """
 
     @abstractmethod
@@ -157,7 +156,6 @@ class Result(Described):
         Returns
         -------
         Compared
-            The queries, and the values of each metric.
         """
 
     def manifest_settings(self) -> dict[str, Any]:
