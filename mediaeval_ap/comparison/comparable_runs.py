@@ -27,6 +27,7 @@ from mediaeval_ap.results.notes import (
     notes_of_skipped,
 )
 from mediaeval_ap.results.result import (
+    SHOWN_SETTINGS,
     Compared,
     Result,
     distinct_run_names,
@@ -41,9 +42,7 @@ from mediaeval_ap.tables.reading import remedy_of
 SHARED_INPUTS = 'reference truth shots subset judged consensus evidence_reference'.split()
 OMITTED_DEFAULTS = {
     'queries_without_relevant': 'count',
-    'ignore': 'none',
-    'repeated': 'error',
-    'exclude_self': False,
+    **{name: SHOWN_SETTINGS[name] for name in ('ignore', 'repeated', 'exclude_self')},
 }
 NAMES_REMEDY = (
     'in the shell, name runs by NAME=FILE when they are scored, or change "run" in their JSON; in '

@@ -99,23 +99,21 @@ class PairTests:
         pairs = []
         for a, b in pairs_of_runs:
             next(progress, None)
-            pairs.append(self._test_pair(a, b))
+            test, interval = self._p_and_interval(a, b)
+            pair = Pair(
+                metric=self.metric,
+                exploratory=self.metric_number > 0,
+                a=self.runs.names[a],
+                b=self.runs.names[b],
+                difference=self._difference(a, b),
+                n_queries=len(self.runs.queries),
+                interval=interval,
+                p_adjusted=test.p,
+                **test._asdict(),
+                **self._counts_by_query(a, b),
+            )
+            pairs.append(pair)
         return with_corrected_p(pairs, self.settings.correction)
-
-    def _test_pair(self, a: int, b: int) -> Pair:
-        test, interval = self._p_and_interval(a, b)
-        return Pair(
-            metric=self.metric,
-            exploratory=self.metric_number > 0,
-            a=self.runs.names[a],
-            b=self.runs.names[b],
-            difference=self._difference(a, b),
-            n_queries=len(self.runs.queries),
-            interval=interval,
-            p_adjusted=test.p,
-            **test._asdict(),
-            **self._counts_by_query(a, b),
-        )
 
     def _p_and_interval(self, a: int, b: int) -> tuple[FlipTest, DifferenceInterval]:
         units = self.units

@@ -51,7 +51,8 @@ def flip_test(differences: Floats, tolerance: float) -> FlipTest:
         share = _share_by_enumeration(amounts, largest_sum)
     elif (step := _common_step(amounts, largest_sum)) and _is_countable(amounts, largest_sum, step):
         exact = True
-        share = _share_by_steps(amounts, step, round(largest_sum / step))
+        counts = _subset_counts(amounts, step, round(largest_sum / step))
+        share = float(np.ldexp(counts, -len(amounts)).sum())
     elif len(amounts) <= MOST_ON_GRID:
         observed = np.abs(differences[differences * signed_total < 0])
         share = _share_on_grid(amounts, largest_sum, observed)
@@ -98,11 +99,6 @@ def _common_step(amounts: Floats, largest_sum: float) -> float:
 def _is_countable(amounts: Floats, largest_sum: float, step: float) -> bool:
     n_amounts = len(amounts)
     return n_amounts <= MOST_COUNTED and n_amounts * largest_sum / step <= 2 * WORK
-
-
-def _share_by_steps(amounts: Floats, step: float, most: int) -> float:
-    """Return the share of subsets whose sum is at most `most` steps."""
-    return float(np.ldexp(_subset_counts(amounts, step, most), -len(amounts)).sum())
 
 
 def _share_on_grid(amounts: Floats, largest_sum: float, observed: Floats) -> float:
