@@ -108,7 +108,10 @@ def compare_command(
     trec_settings = {
         name: settings.pop(name) for name in options.TREC_SETTINGS if name != 'missing'
     }
-    _check_combinations(settings, format)
+    if settings['baseline'] is None and (option := options.first_typed_option(GATE_OPTIONS)):
+        raise click.UsageError(f'{option} compares with a baseline: give --baseline RUN')
+    if settings['by'] and format in ('csv', 'jsonl'):
+        raise click.UsageError(f'--by: {format} has one table; write it as json or markdown')
     files = sort_files(reference, runs, names, settings['columns'])
     if files.score_tables:
         check_nothing_to_score('score tables')
@@ -156,14 +159,6 @@ def compare_command(
         seeds[:0] = [run.seed for run in named_runs.values()]
     settings |= {name: criteria[name] for name in ('reference', 'subset')}
     _write(compare(by_seed(results, seeds), **settings), pairs, format, output)
-
-
-def _check_combinations(settings: Mapping[str, Any], format: str) -> None:
-    """Raise UsageError for options that need --baseline, or a format with several tables."""
-    if settings['baseline'] is None and (option := options.first_typed_option(GATE_OPTIONS)):
-        raise click.UsageError(f'{option} compares with a baseline: give --baseline RUN')
-    if settings['by'] and format in ('csv', 'jsonl'):
-        raise click.UsageError(f'--by: {format} has one table; write it as json or markdown')
 
 
 def _check_beside_results(

@@ -116,17 +116,25 @@ def sort_files(
     reference: RunFile, runs: Sequence[RunFile], names: str | None, columns: dict[str, str] | None
 ) -> ComparedFiles:
     """Sort arguments into the reference, results, runs to score, and score tables; name them."""
-    from mediaeval_ap.comparison.score_files import columns_of_json_lines
+    from mediaeval_ap.comparison.score_files import SCORE_SHAPES, columns_of_json_lines
     from mediaeval_ap.tables import REFERENCE, read
     from mediaeval_ap.tables.first_look import Kind, kind_of
 
-    if _are_score_tables([reference, *runs], columns):
-        return ComparedFiles(score_tables=with_names([reference, *runs], names))
-    kinds = {file: kind_of(file) for file in (reference, *runs)}
+    files = [reference, *runs]
+    kinds = dict.fromkeys(files, Kind.SCORES)  # only these have columns
+    if columns is None:
+        kinds = {file: kind_of(file) for file in files}
+    if Kind.SCORES in kinds.values():
+        for file, kind in kinds.items():
+            if kind is not Kind.SCORES and os.path.exists(file):
+                problem = f'{shown(file)} is not a score table, but another argument is'
+                remedy = 'give tables of the same columns, as --columns is for all'
+                raise click.UsageError(f'{problem} ({SCORE_SHAPES}); {remedy}')
+        return ComparedFiles(score_tables=with_names(files, names))
     for file, kind in kinds.items():
         if kind is Kind.JSON_LINES:
             raise FormatError(file.source.name, '', '', *columns_of_json_lines(file))
-    results = [file for file in (reference, *runs) if kinds[file] is Kind.RESULTS]
+    results = [file for file in files if kinds[file] is Kind.RESULTS]
     # Standard input cannot be read twice: it holds results if all others do.
     if reference in results or (len(results) == len(runs) and not os.path.isfile(reference)):
         if unscored := [run for run in runs if run not in results and os.path.exists(run)]:
@@ -134,7 +142,7 @@ def sort_files(
                 f'{shown(unscored[0])} holds no results, but other arguments do; '
                 'to score a run beside results, give REFERENCE first'
             )
-        return ComparedFiles(results=with_names([reference, *runs], names))
+        return ComparedFiles(results=with_names(files, names))
     if not runs:
         with naming_score_tables(reference):
             read(reference, REFERENCE)
@@ -143,20 +151,6 @@ def sort_files(
     to_score = [run for run in runs if run not in results]
     named_files = with_names([*results, *to_score], names)
     return ComparedFiles(reference, named_files[: len(results)], named_files[len(results) :])
-
-
-def _are_score_tables(files: Sequence[RunFile], columns: dict[str, str] | None) -> bool:
-    """Return True if all files are score tables, or have columns; raise if only some are."""
-    from mediaeval_ap.comparison.score_files import SCORE_SHAPES
-    from mediaeval_ap.tables.first_look import Kind, kind_of
-
-    tables = [file for file in files if columns is not None or kind_of(file) is Kind.SCORES]
-    other_files = [file for file in files if file not in tables and os.path.exists(file)]
-    if tables and other_files:
-        problem = f'{shown(other_files[0])} is not a score table, but another argument is'
-        remedy = 'give tables of the same columns, as --columns is for all'
-        raise click.UsageError(f'{problem} ({SCORE_SHAPES}); {remedy}')
-    return bool(tables)
 
 
 @contextmanager
