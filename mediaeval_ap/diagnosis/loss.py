@@ -134,14 +134,11 @@ def repairable_hits(
     shots: ReturnedShots,
     facts: Sequence[RankingFacts],
     ties: Sequence[NDArray[np.int64]],
-    unjudged: Sequence[NDArray[np.int64]],
+    unjudged: Sequence[NDArray[np.int64]],  # the number of shots before these; empty for names
     *,
     definition: Definition,
 ) -> RepairableHits:
-    """Rank the shots by the facts and the `tie_ranks` of each query.
-
-    `unjudged` has the number of unjudged shots before these; it is empty for names.
-    """
+    """Rank the shots by the facts and the `tie_ranks` of each query."""
     n_ranked = np.array([ranking.n_returned(definition) for ranking in facts], dtype=np.int64)
     # Hits that are not listed stand below the largest cutoff: any rank behind all others will do.
     first = n_ranked[shots.query] + 1

@@ -100,10 +100,7 @@ def skipped_queries(
 def queries_or_default(
     queries: Table | None, reference: Reference, skip_or_count: WithoutRelevant
 ) -> tuple[list[str], int, list[DataWarning], list[DataWarning]]:
-    """Return the queries of a user, or else the names of a reference without placeholders.
-
-    With them come the number of queries left out, and warnings about repeated ones and about these.
-    """
+    """Return queries, the number left out, and warnings about repeats, then about these."""
     names = reference.names
     if queries is None:
         if not reference.queries:

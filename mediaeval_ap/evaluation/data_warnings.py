@@ -109,12 +109,9 @@ def overlap(
     known: Any,
     remedy: str = '',
     *,
-    shares_an_id: bool = False,
+    shares_an_id: bool = False,  # then ids are compared only where some begin with a zero
 ) -> list[DataWarning]:
-    """Warn that the reference has no id, or has some of them but for their leading zeros.
-
-    If `shares_an_id`, ids are compared only where some begin with a zero.
-    """
+    """Warn that the reference has no id, or has some of them but for their leading zeros."""
     if shares_an_id and not (_has_zeros(ids) or _has_zeros(known)):
         return []
     here, there = (
@@ -279,14 +276,11 @@ class IdPolicy:
         predictions: NumberedRows,
         rows: NDArray[np.int64],
         field: str,
-        first: str,
+        first: str,  # unknown id
         truth: str,
-        cause: str,
+        cause: str,  # the likely cause if the truth lacks all ids, or ''
     ) -> None:
-        """Raise FormatError about rows with an unknown id, unless the policy drops them.
-
-        `first` is the first such id; `cause` the likely cause if the truth lacks all ids, or ''.
-        """
+        """Raise FormatError about rows with an unknown id, unless the policy drops them."""
         if self.unknown == 'error':
             remedy = f'; no {self.noun} is in both files: {cause}' if cause else UNKNOWN_REMEDY
             unknown_id = f'{shown(first)}, which {truth} lacks'

@@ -58,10 +58,7 @@ class Judged:
         return is_unjudged
 
     def check_reference(self, reference: Table, *, drop: bool) -> tuple[Table, int | None]:
-        """Drop the unjudged rows of a reference of the same videos, or raise FormatError on them.
-
-        Returns the reference and, if rows may be dropped, their number.
-        """
+        """Return the judged rows, and how many were dropped; raise FormatError if none may be."""
         consistent(self.table, reference)
         is_unjudged = self.unjudged_rows_of(reference)
         unjudged_rows = np.flatnonzero(is_unjudged)

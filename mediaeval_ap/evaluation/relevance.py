@@ -23,10 +23,7 @@ def without_placeholders(names: Iterable[str]) -> list[str]:
 
 
 class Reference:
-    """A reference: its rows, without repeated ones unless the definition counts shots again.
-
-    `elsewhere` are names in rows outside the subset, which have no relevant shot in it.
-    """
+    """A reference: its rows, without repeated ones unless the definition counts shots again."""
 
     def __init__(self, table: Table, counts_again: bool, elsewhere: Collection[str] = ()) -> None:
         shots = Shots.of(table)
@@ -47,7 +44,7 @@ class Reference:
         self.name = printable(table.source.name)
         self.queries = without_placeholders(names)
         self.n_placeholders = len(names) - len(self.queries)
-        self.elsewhere = frozenset(elsewhere).difference(names)
+        self.elsewhere = frozenset(elsewhere).difference(names)  # outside the subset
 
     def __contains__(self, name: object) -> bool:
         return name in self._n_shots

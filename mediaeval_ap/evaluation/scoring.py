@@ -60,12 +60,12 @@ def evaluate_run(
 
 
 def score_names(
-    run: PreparedRun, names: list[str], source: Provenance | None, scores: Scores | None = None
+    run: PreparedRun,
+    names: list[str],
+    source: Provenance | None,  # of the queries; None if they are the names of the reference
+    scores: Scores | None = None,
 ) -> Evaluation:
-    """Score a run on names, all queries or a block of them, without warnings.
-
-    `source` is the source of the queries, None if they are the names of the reference.
-    """
+    """Score a run on names, all queries or a block of them, without warnings."""
     criteria = run.criteria
     if scores is None:
         with_shares = criteria.judgements is not None
@@ -95,10 +95,7 @@ def score_names(
 def finish_evaluation(
     evaluation: Evaluation, n_skipped: int, warnings: Sequence[DataWarning] = ()
 ) -> Evaluation:
-    """Add the number of queries left out, and warnings, as no block of queries knows all of them.
-
-    The warnings about the values of all queries follow the given ones.
-    """
+    """Add the number of queries left out, and warnings: no block of queries knows all of them."""
     counts = evaluation.counts
     inputs = evaluation.inputs
     definition = evaluation.definition
