@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
@@ -170,16 +170,6 @@ class Command(_CommandWithHelp):
             formatter.write_text(f'{self.exit_status}.')
 
 
-def raise_in_one_line(error: Exception) -> NoReturn:
-    """Raise an error about data or memory as one line of click; raise others unchanged."""
-    if is_lack_of_memory(error):
-        raise click.ClickException(OUT_OF_MEMORY) from None
-    if isinstance(error, Error | DataWarning):
-        notes = getattr(error, '__notes__', ())  # a remedy, or further errors
-        raise click.ClickException('; '.join([str(error), *notes])) from error
-    raise error
-
-
 def is_lack_of_memory(error: BaseException) -> bool:
     """Return True if an error means that memory ran out."""
     if isinstance(error, ReadError | ImportError | RuntimeError):
@@ -208,7 +198,12 @@ class _Group(_CommandWithHelp, click.Group):
             except KeyboardInterrupt:
                 ctx.exit(INTERRUPTED)
             except Exception as error:
-                raise_in_one_line(error)
+                if is_lack_of_memory(error):
+                    raise click.ClickException(OUT_OF_MEMORY) from None
+                if isinstance(error, Error | DataWarning):
+                    notes = getattr(error, '__notes__', ())  # a remedy, or further errors
+                    raise click.ClickException('; '.join([str(error), *notes])) from error
+                raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return ' '.join(GROUPS.values()).split()
