@@ -191,11 +191,9 @@ def evaluate_first_hit(
     truth, predictions : str, path-like, file object, DataFrame or pyarrow table
         Both have ``Image,Id``. In the truth, this is the label of each image; in the predictions,
         labels separated by white space, best first.
-    k
-        As for `evaluate_map`.
     per_query : bool
         Keep a table of images: ``id``, ``label`` and ``RR@k``.
-    columns, truth_columns, missing, unknown, progress, name
+    k, columns, truth_columns, missing, unknown, progress, name
         As for `evaluate_map`, which lists the errors and warnings, too.
 
     Returns

@@ -112,12 +112,12 @@ def compare_command(
         raise click.UsageError(f'{option} compares with a baseline: give --baseline RUN')
     if settings['by'] and format in ('csv', 'jsonl'):
         raise click.UsageError(f'--by: {format} has one table; write it as json or markdown')
+    from mediaeval_ap.comparison.comparison import compare
+
     files = sort_files(reference, runs, names, settings['columns'])
     if files.score_tables:
         check_nothing_to_score('score tables')
         require('scipy', 'compare', 'compare')
-        from mediaeval_ap.comparison.comparison import compare
-
         settings['measures'] = re.findall(r'(?:[^,\s(]|\([^)]*\))+', ','.join(measures)) or None
         _write(compare(files.score_tables, **settings), pairs, format, output)
         return
@@ -126,7 +126,6 @@ def compare_command(
         _check_beside_results(truth, bool(to_score), settings)
     options.check_metrics(criteria['cutoffs'], criteria['definition'], measures)
     require('scipy', 'compare', 'compare')
-    from mediaeval_ap.comparison.comparison import compare
     from mediaeval_ap.results.result import distinct_run_names
     from mediaeval_ap.tables import REFERENCE, SUBSET, read
 

@@ -212,12 +212,13 @@ def _with_distinct_systems(
         return _with_distinct_systems(renamed, score_tables, may_rename=False)
     first, rows = _first_cell(in_one_file if len(in_one_file) else repeated)
     table = score_tables[first.file]
-    actual = f'{shown(first.item)} of {_system_with_seed(first)} again'
+    repeated_item = f'{shown(first.item)} of {_system_with_seed(first.system, first.seed)}'
+    actual = f'{repeated_item} again'
     expected = REPEATED_REMEDY
     if len(in_one_file):
         cell = [first.item, first.system, first.seed, first.file]
         alike = filled[(filled[keys] == cell).all(axis=1)]
-        actual = f'{len(alike)} rows for {shown(first.item)} of {_system_with_seed(first)}'
+        actual = f'{len(alike)} rows for {repeated_item}'
         if differing := _differing_columns(table, alike['row'].to_numpy()[:2]):
             differ = 'differs' if len(differing) == 1 else 'differ'
             actual += f', as {", ".join(differing)} {differ}'
@@ -231,8 +232,8 @@ def _with_distinct_systems(
     raise table.records.error(rows, 'item', actual, expected)
 
 
-def _system_with_seed(cell: Any) -> str:
-    return name_with_seed(shown(cell.system), cell.seed and shown(cell.seed))
+def _system_with_seed(system: str, seed: str) -> str:
+    return name_with_seed(shown(system), seed and shown(seed))
 
 
 def _differing_columns(table: ScoreTable, rows: NDArray[np.intp]) -> list[str]:
@@ -334,8 +335,7 @@ def _apply_missing_policy(
     if missing == 'error' or has_none_left:
         row, column = np.argwhere(values.isna().to_numpy())[0]
         item = values.index[row]
-        system, seed = values.columns[column]
-        where = name_with_seed(shown(system), seed and shown(seed))
+        where = _system_with_seed(*values.columns[column])
         remedy = ''
         if missing == 'error':
             remedy = MISSING_REMEDY
