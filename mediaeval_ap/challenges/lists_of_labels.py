@@ -158,7 +158,6 @@ def evaluate_map(
 
 
 def _cutoffs(k: int | Iterable[int]) -> list[int]:
-    """Return one or more distinct cutoffs as a list."""
     if not isinstance(k, Iterable):
         k = [k]
     cutoffs = list(map(check_cutoff, k))

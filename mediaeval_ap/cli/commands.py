@@ -171,7 +171,6 @@ class Command(_CommandWithHelp):
 
 
 def is_lack_of_memory(error: BaseException) -> bool:
-    """Return True if an error means that memory ran out."""
     if isinstance(error, ReadError | ImportError | RuntimeError):
         return any(phrase in str(error) for phrase in OUT_OF_MEMORY_PHRASES)
     return isinstance(error, MemoryError)

@@ -104,8 +104,6 @@ comparison_options = option_kinds.combine_options(
 
 
 class ComparedFiles(NamedTuple):
-    """The arguments of a command, sorted by kind."""
-
     reference: RunFile | None = None
     results: Sequence[RunFile] = ()
     runs: Sequence[RunFile] = ()

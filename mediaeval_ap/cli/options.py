@@ -252,7 +252,6 @@ def check_metrics(cutoffs: list[Cutoff], definition: str, measures: Iterable[str
 
 
 def check_not_typed(names: Collection[str], problem: str) -> None:
-    """Raise UsageError if one of these options was typed."""
     if option := first_typed_option(names):
         raise click.UsageError(f'{option}: found {problem}')
 

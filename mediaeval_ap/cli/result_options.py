@@ -21,8 +21,6 @@ from mediaeval_ap.progress import tracked
 
 @dataclass(frozen=True)
 class Reporting:
-    """Settings for reporting the results of runs."""
-
     per_query: bool
     sort: bool
     keep_going: bool

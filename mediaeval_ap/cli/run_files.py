@@ -111,7 +111,6 @@ def runs_by_name(
 
 
 def teams_by_run(runs: dict[str, RunFile]) -> dict[str, str]:
-    """Return the team of each run that has one, by the name of the run."""
     return {name: run.team for name, run in runs.items() if run.team}
 
 

@@ -140,7 +140,6 @@ class Decisions:
             )
 
     def gate(self, verdicts: Sequence[Verdict]) -> Gate:
-        """Join the verdicts on all runs into one outcome."""
         settings = self._settings
         runs_by_word: dict[VerdictWord, list[str]] = {word: [] for word in get_args(VerdictWord)}
         for one in verdicts:

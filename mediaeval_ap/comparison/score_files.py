@@ -131,8 +131,6 @@ def score_layouts(names: Mapping[str, str], options: TableOptions) -> list[Recor
 
 
 class ScoreTable(NamedTuple):
-    """One score table, as given and as read."""
-
     origin: Any
     given_name: str  # '' if it was given none
     seed: str

@@ -217,7 +217,6 @@ def words(name: str) -> frozenset[str]:
 
 
 def ranked_hypotheses(run: ExaminedRun, listing: Listing) -> list[RankedHypothesis]:
-    """Return the ranking of a query."""
     columns = run.ranking.columns_at(listing.places, listing.distances)
     judged = None
     are_judged: list[Any] = [None] * len(listing.places)

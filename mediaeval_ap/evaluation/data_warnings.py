@@ -78,7 +78,6 @@ def repeated_rows(
 
 
 def repeated_queries(queries: Table) -> list[DataWarning]:
-    """Warn that some queries are repeated."""
     n_repeated = len(queries) - len(queries['person_name'].values)
     if not n_repeated:
         return []

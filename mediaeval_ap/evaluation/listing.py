@@ -66,7 +66,6 @@ class RankingFacts(NamedTuple):
     n_shots: int
 
     def ranks(self, definition: Definition) -> NDArray[np.int64]:
-        """Return the ranks of the hits."""
         ranks = {Repeats.COUNT: self.all_ranks, Repeats.IRRELEVANT: self.first_ranks}
         return ranks.get(definition.repeats, self.distinct_ranks)
 

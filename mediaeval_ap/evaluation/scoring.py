@@ -23,8 +23,6 @@ from mediaeval_ap.tables import Provenance
 
 
 class Scores(NamedTuple):
-    """The values of queries."""
-
     ap: Floats  # (n_queries, n_cutoffs)
     n_relevant: NDArray[np.int64]
     judged: Floats | None = None  # the judged share of the first k, as `ap`
@@ -33,7 +31,6 @@ class Scores(NamedTuple):
 def score(
     lister: Lister, queries: Sequence[str], K: Sequence[Cutoff], *, with_shares: bool = False
 ) -> Scores:
-    """Score queries at each cutoff."""
     cutoffs = depths(K)
     listings = lister.listings(queries, max(cutoffs), only_hits=not with_shares)
     ranks = []

@@ -471,7 +471,6 @@ def _concatenate(grids: Sequence[Grid]) -> Grid:
 
 
 def _summary_grid(results: Sequence[Result]) -> Grid:
-    """Return a table with a row for each result."""
     if len(kinds := sorted({type(result).__name__ for result in results})) > 1:
         raise ParameterError(f'results: found {", ".join(kinds)}, expected one kind')
     rows = [result._summary() for result in results]
