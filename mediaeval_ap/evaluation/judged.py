@@ -46,21 +46,16 @@ class Judged:
             _refuse_contradictions(table)
         return cls(table)
 
-    def unjudged_rows_of(self, reference: Table) -> NDArray[np.bool_]:
-        """Return a mask of the unjudged rows of a reference; placeholders need no judgement."""
-        is_unjudged = ~reference.within(
-            self.table, REFERENCE.texts if self.is_of_pairs else SHOT_FIELDS
-        )
-        if self.is_of_pairs:
-            name = reference['person_name']
-            is_person = [not value.startswith(PLACEHOLDER) for value in name.values]
-            is_unjudged &= np.array(is_person, dtype=np.bool_)[name.codes]
-        return is_unjudged
-
     def check_reference(self, reference: Table, *, drop: bool) -> tuple[Table, int | None]:
         """Return the judged rows, and how many were dropped; raise FormatError if none may be."""
         consistent(self.table, reference)
-        is_unjudged = self.unjudged_rows_of(reference)
+        is_unjudged = ~reference.within(
+            self.table, REFERENCE.texts if self.is_of_pairs else SHOT_FIELDS
+        )
+        if self.is_of_pairs:  # placeholders need no judgement
+            name = reference['person_name']
+            is_person = [not value.startswith(PLACEHOLDER) for value in name.values]
+            is_unjudged &= np.array(is_person, dtype=np.bool_)[name.codes]
         unjudged_rows = np.flatnonzero(is_unjudged)
         if len(unjudged_rows) and not drop:
             first = unjudged_rows[0]
