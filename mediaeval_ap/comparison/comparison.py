@@ -184,11 +184,9 @@ def compare(
 
     Notes
     -----
-    p is of paired sign flips, two-sided, all patterns counted. Means have expanded ABC intervals,
-    and differences Student's t with two more differences, which holds 0 if, and only if, p before
-    its correction is above 1 - level. ``docs/statistics.md`` has formulas and sources. With
-    clusters, p and intervals are over clusters, but wins, ties, losses and dz over queries. Fewer
-    than 5 queries, or clusters, have no interval. The order of runs and queries changes nothing.
+    ``docs/statistics.md`` has tests, intervals and their sources. With clusters, p and intervals
+    are over clusters, but wins, ties, losses and dz over queries. Fewer than 5 queries, or
+    clusters, have no interval. The order of runs and queries changes nothing.
 
     Examples
     --------
