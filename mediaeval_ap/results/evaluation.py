@@ -34,8 +34,6 @@ from mediaeval_ap.results.result import (
 from mediaeval_ap.results.rounding import mean, mean_average_precision
 from mediaeval_ap.tables import Provenance, Table
 
-__all__ = ['Evaluation', 'Evaluation2015']
-
 
 class ResultByQuery(Result):
     """A result with a value for each query, which is a name."""

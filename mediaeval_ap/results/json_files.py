@@ -29,8 +29,6 @@ from mediaeval_ap.results.score import SUMMED_COUNTS, Score
 from mediaeval_ap.tables import Provenance
 from mediaeval_ap.tables.sources import ByteSource, parsed_json, read_all
 
-__all__ = ['read_results']
-
 JsonObject = Mapping[str, Any]
 AS_WRITTEN = 'as a command writes it with --format json --per-query'
 

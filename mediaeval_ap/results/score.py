@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-__all__ = ['Score']
-
 SUMMED_COUNTS = ('n_relevant', 'n_labels')  # columns whose last row has the sum
 
 
