@@ -333,8 +333,7 @@ class BitParallel:
 
 
 def _last_column(
-    query_bits: Sequence[NDArray[np.unsignedinteger]],
-    scratch: NDArray[np.unsignedinteger],
+    query_bits: Sequence[NDArray[np.unsignedinteger]], scratch: NDArray[np.unsignedinteger]
 ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.unsignedinteger]]:
     """Return the bits at which the last column grows, and those at which it falls, by word.
 

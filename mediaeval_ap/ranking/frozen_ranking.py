@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mediaeval_ap.arrays import (
-    descending_ordinals,
-    first_above,
-    order_of_narrow_keys,
-    ranges,
-)
+from mediaeval_ap.arrays import descending_ordinals, first_above, order_of_narrow_keys, ranges
 from mediaeval_ap.errors import ParameterError, printable
 from mediaeval_ap.progress import Bar
 from mediaeval_ap.ranking.base_ranking import BaseRanking

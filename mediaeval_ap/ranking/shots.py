@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,9 +42,7 @@ def in_shot_order(column: Column) -> Column:
 class Shots:
     """The distinct shots of a table, numbered in order, and the shot number of each row."""
 
-    corpus_ids: Sequence[str]  # distinct, in order, as the next two
-    video_ids: Sequence[str]
-    shot_ids: Sequence[str]
+    ids: Mapping[str, Sequence[str]]  # the distinct corpus, video and shot ids, in order, by field
     video_keys: NDArray[Any]  # position of video id * number of corpus ids + position of corpus id
     shot_keys: NDArray[Any]  # position of video key * number of shot ids + position of shot id
     codes: NDArray[np.int32]  # for each row, the number of its shot: its position in `shot_keys`
@@ -61,14 +59,15 @@ class Shots:
         shot_keys, codes = number_keys(
             _pair_keys(videos, len(video_keys), shot.codes, len(shot.values))
         )
-        return cls(corpus.values, video.values, shot.values, video_keys, shot_keys, codes)
+        ids = {'corpus_id': corpus.values, 'video_id': video.values, 'shot_id': shot.values}
+        return cls(ids, video_keys, shot_keys, codes)
 
     def __len__(self) -> int:
         return len(self.shot_keys)
 
     def videos_of(self, shots: NDArray[np.integer]) -> NDArray[Any]:
         """Return the video number of each shot; videos are numbered by video, then corpus id."""
-        videos: NDArray[Any] = self.shot_keys[shots] // len(self.shot_ids)
+        videos: NDArray[Any] = self.shot_keys[shots] // len(self.ids['shot_id'])
         return videos
 
     @property
@@ -76,24 +75,12 @@ class Shots:
         """The number of distinct videos."""
         return len(self.video_keys)
 
-    @property
-    def ids(self) -> dict[str, Sequence[str]]:
-        """The distinct corpus, video and shot ids, in order, by field."""
-        return {
-            'corpus_id': self.corpus_ids,
-            'video_id': self.video_ids,
-            'shot_id': self.shot_ids,
-        }
-
     def codes_of(self, shots: NDArray[np.integer]) -> dict[str, NDArray[Any]]:
         """Return the positions of the ids of some shots among the distinct `ids`, by field."""
-        keys = self.shot_keys[shots]
-        video_keys = self.video_keys[keys // len(self.shot_ids)]
-        return {
-            'corpus_id': video_keys % len(self.corpus_ids),
-            'video_id': video_keys // len(self.corpus_ids),
-            'shot_id': keys % len(self.shot_ids),
-        }
+        n_corpora, _, n_ids = map(len, self.ids.values())
+        videos, shot = np.divmod(self.shot_keys[shots], n_ids)
+        video, corpus = np.divmod(self.video_keys[videos], n_corpora)
+        return {'corpus_id': corpus, 'video_id': video, 'shot_id': shot}
 
     def ids_of(self, shots: NDArray[np.integer]) -> dict[str, list[str]]:
         """Return the corpus, video and shot ids of some shots, by field."""
@@ -105,7 +92,7 @@ class Shots:
         """Return the shot number of each row of another table; -1 for unknown shots."""
         video = self._find_videos(table)
         shot = self._find_ids('shot_id', table)
-        shot_keys = _pair_keys(video, len(self.video_keys), shot, len(self.shot_ids))
+        shot_keys = _pair_keys(video, len(self.video_keys), shot, len(self.ids['shot_id']))
         code = find(self.shot_keys, shot_keys)
         # A key made from -1 may equal the key of another shot.
         return np.where((video >= 0) & (shot >= 0), code, -1)
@@ -121,7 +108,8 @@ class Shots:
     def _find_videos(self, table: Table) -> NDArray[np.int64]:
         corpus = self._find_ids('corpus_id', table)
         video = self._find_ids('video_id', table)
-        video_keys = _pair_keys(video, len(self.video_ids), corpus, len(self.corpus_ids))
+        n_corpora, n_videos, _ = map(len, self.ids.values())
+        video_keys = _pair_keys(video, n_videos, corpus, n_corpora)
         code = find(self.video_keys, video_keys)
         return np.where((corpus >= 0) & (video >= 0), code, -1)
 

@@ -86,17 +86,17 @@ class StoredRanking(Ranking):
             columns[column] = positions = columns[column].view(_Positions)
             positions.checked = limit, f'{source.name}/{column}{SUFFIX}'
         orders: list[Callable[[str], Any]] = [_length_first, str, str, shot_order]
-        name, corpus, video, shot = (
-            StoredTexts(columns[f'{text}_bytes'], columns[f'{text}_ends'], order)
+        texts = {
+            text: StoredTexts(columns[f'{text}_bytes'], columns[f'{text}_ends'], order)
             for text, order in zip(STORED_TEXTS, orders, strict=True)
-        )
+        }
         letter_columns = (f'{LETTERS_PREFIX}{bits}' for bits in WIDTHS)
         letters = tuple(columns[column] for column in letter_columns if column in columns)
         shot_at = columns['shot_at']
         keys = KeysByPlace(columns['temporal_rank'], shot_at, columns['name_at'], counts.repeated)
-        names = NamesByLength(name, columns['name_lengths'], letters)
+        names = NamesByLength(texts.pop('name'), columns['name_lengths'], letters)
         shot_keys = {key: columns[key] for key in ('video_keys', 'shot_keys')}
-        shots = Shots(corpus, video, shot, codes=shot_at, **shot_keys)
+        shots = Shots(texts, codes=shot_at, **shot_keys)
         self._set_columns(
             source, shots, names, keys, places=columns['places'], name_counts=name_counts
         )

@@ -84,8 +84,8 @@ def test_places_whether_keys_fit_or_not(key_bits, rows, steps):
     videos = np.cumsum(steps)
     name, confidence, shot = np.array(rows, dtype=np.int32).reshape(-1, 3).T
     keys = videos * N_SHOTS + np.arange(N_SHOTS)
-    ids = ['x'], [''] * N_SHOTS, [''] * N_SHOTS
-    shots = Shots(*ids, np.unique(videos), keys, shot)
+    ids = {'corpus_id': ['x'], 'video_id': [''] * N_SHOTS, 'shot_id': [''] * N_SHOTS}
+    shots = Shots(ids, np.unique(videos), keys, shot)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr('mediaeval_ap.ranking.tie_breaking.KEY_BITS', key_bits)
         patch.setattr('mediaeval_ap.ranking.tie_breaking.BLOCK', 2)
