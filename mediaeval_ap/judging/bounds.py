@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap.arrays import Floats
-from mediaeval_ap.definitions import Definition, depths
+from mediaeval_ap.definitions import Cutoff, Definition, ap_column, depths
 from mediaeval_ap.evaluation.listing import NONE, Listing
 from mediaeval_ap.evaluation.prepared_run import PreparedRun
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
@@ -235,15 +235,6 @@ def _earliest_and_latest(shots: Sequence[Ranks]) -> tuple[Ranks, IsHit, IsHit]:
     return ranks[order], earliest, latest
 
 
-class RunBounds(NamedTuple):
-    """The bounds of one run for all queries, and each number of unjudged shots made relevant."""
-
-    low: Floats  # shape (numbers of all queries, n_cutoffs)
-    high: Floats
-    starts: NDArray[np.int64]  # the first row of each query
-    n_wider: int  # queries whose bounds may be wider than needed, at some cutoff
-
-
 def shot_texts(shots: Shots, numbers: NDArray[np.integer]) -> list[ShotIds]:
     """Return corpus, video and shot of each shot, by its number."""
     ids = shots.ids_of(numbers)
@@ -320,12 +311,14 @@ class UnjudgedPool:
             'pool': sum(map(len, pooled.values())),
             'unjudged': sum(map(len, self._unjudged.values())),
         }
+        sizes = np.array([len(shots) + 1 for shots in self._unjudged.values()])
+        self._starts = sizes.cumsum() - sizes  # the first row of each query in bounds of a run
         # A reference of all unjudged pairs, as if each were relevant.
         rows = [(*shot, query) for query, shots in self._unjudged.items() for shot in shots]
         self._reference = Reference(Table.of_texts(rows, REFERENCE, '<unjudged>'), counts_again)
 
-    def bounds_of(self, run: RankedRun) -> RunBounds:
-        """Return the bounds of a run for each number of shots made relevant."""
+    def bounds_of(self, run: RankedRun) -> BoundsByNumber:
+        """Return the bounds of a run: the rows of all queries, and a row of `is_exact` for each."""
         criteria = run.run.criteria
         relevance = Relevance(self._reference, run.run.ranking.shots)
         by_query = []
@@ -343,38 +336,35 @@ class UnjudgedPool:
                 n_returned=hits.n_ranked,
             )
             by_query.append(bounds_by_number(ranking, depths(criteria.K), criteria.definition))
-        sizes = np.array([len(bounds.low) for bounds in by_query])
-        low = np.concatenate([bounds.low for bounds in by_query])
-        high = np.concatenate([bounds.high for bounds in by_query])
-        n_wider = sum(not bounds.is_exact.all() for bounds in by_query)
-        return RunBounds(low, high, sizes.cumsum() - sizes, n_wider)
+        return BoundsByNumber(*map(np.vstack, zip(*by_query, strict=True)))
 
-    def summary(self, run: RankedRun, bounds: RunBounds, metrics: Sequence[str]) -> Bounds:
-        """Return the bounds of the means of a run, by the names of these means."""
+    def summary(self, run: RankedRun, bounds: BoundsByNumber) -> Bounds:
+        """Return the bounds of the means of a run."""
+        K = run.run.criteria.K
         hits_of_queries = [run.hits_by_query[query] for query in self._queries]
         shares = np.array([hits.judged_shares for hits in hits_of_queries]).T
-        columns = zip(map(judged_column, run.run.criteria.K), shares, strict=True)
+        columns = zip(map(judged_column, K), shares, strict=True)
         judged = {column: mean(share[~np.isnan(share)]) for column, share in columns}
         n_unjudged = sum(list(hits.pooled.values()).count(False) for hits in hits_of_queries)
-        extremes = (
-            np.minimum.reduceat(bounds.low, bounds.starts),
-            np.maximum.reduceat(bounds.high, bounds.starts),
-        )
-        low, high = (
-            dict(zip(metrics, mean_average_precision(values).tolist(), strict=True))
-            for values in extremes
-        )
-        return Bounds(low, high, judged, n_unjudged, n_wider=bounds.n_wider)
+        low = map_by_metric(np.minimum.reduceat(bounds.low, self._starts), K)
+        high = map_by_metric(np.maximum.reduceat(bounds.high, self._starts), K)
+        n_wider = int(np.count_nonzero(~bounds.is_exact.all(axis=1)))
+        return Bounds(low, high, judged, n_unjudged, n_wider)
+
+    def certain_orders(self, bounds: Mapping[str, BoundsByNumber]) -> list[CertainOrder]:
+        """Return the pairs of runs, best first, whose order at the last cutoff cannot turn."""
+        certain = []
+        for better, worse in combinations(bounds, 2):
+            # Both runs need only have the same number of relevant shots, not the same shots, so the
+            # true least lead may be larger.
+            leads = bounds[better].low[:, -1] - bounds[worse].high[:, -1]
+            margin = exact_mean(np.minimum.reduceat(leads, self._starts))
+            if margin > OWN_ROUNDING:
+                certain.append(CertainOrder(better, worse, margin))
+        return certain
 
 
-def certain_orders(runs: Sequence[str], bounds: Mapping[str, RunBounds]) -> list[CertainOrder]:
-    """Return the pairs of runs, best first, whose order at the last cutoff cannot turn."""
-    certain = []
-    for better, worse in combinations(runs, 2):
-        # Both runs need only have the same number of relevant shots, not the same shots, so the
-        # true least lead may be larger.
-        leads = bounds[better].low[:, -1] - bounds[worse].high[:, -1]
-        margin = exact_mean(np.minimum.reduceat(leads, bounds[better].starts))
-        if margin > OWN_ROUNDING:
-            certain.append(CertainOrder(better, worse, margin))
-    return certain
+def map_by_metric(ap: Floats, K: Sequence[Cutoff]) -> dict[str, float]:
+    """Return MAP at each cutoff, by its name, from average precision of queries and cutoffs."""
+    metrics = [f'M{ap_column(k)}' for k in K]
+    return dict(zip(metrics, mean_average_precision(ap).tolist(), strict=True))

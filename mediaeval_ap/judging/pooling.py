@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from mediaeval_ap.comparison.comparable_runs import agreement
-from mediaeval_ap.definitions import ALL, LARGEST_CUTOFF, Cutoff, ap_column, depths
+from mediaeval_ap.definitions import ALL, LARGEST_CUTOFF, depths
 from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.evaluation.prepared_run import PreparedRun, prepare_run
 from mediaeval_ap.evaluation.relevance import Reference, Relevance
@@ -22,19 +22,15 @@ from mediaeval_ap.judging.bounds import (
     CertainOrder,
     RankedRun,
     UnjudgedPool,
-    certain_orders,
+    map_by_metric,
 )
 from mediaeval_ap.judging.candidates import PooledRuns
 from mediaeval_ap.judging.pool import Judgement, Pool, WithoutTeam
 from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.notes import SKIPPED
-from mediaeval_ap.results.rounding import competition_ranks, mean_average_precision
+from mediaeval_ap.results.rounding import competition_ranks
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
-
-
-def _metrics(K: Sequence[Cutoff]) -> list[str]:
-    return [f'M{ap_column(k)}' for k in K]
 
 
 def _map_by_metric(
@@ -51,7 +47,7 @@ def _map_by_metric(
     n_relevant = [reference.n_relevant(query) for query in queries]
     n_ranked = [hits.n_ranked for hits in hits_of_queries]
     ap = RankedHits.of(ranks, n_relevant, n_ranked).ap(depths(criteria.K), criteria.definition)
-    return dict(zip(_metrics(criteria.K), mean_average_precision(ap).tolist(), strict=True))
+    return map_by_metric(ap, criteria.K)
 
 
 class Pooling:
@@ -171,11 +167,8 @@ class Pooling:
             name: unjudged.bounds_of(ranked_runs[name])
             for name in tracked(runs, 'bounding', ' runs')
         }
-        metrics = _metrics(criteria.K)
-        bounds = {
-            name: unjudged.summary(ranked_runs[name], by_number[name], metrics) for name in runs
-        }
-        return bounds, certain_orders(runs, by_number), unjudged.counts
+        bounds = {name: unjudged.summary(ranked_runs[name], by_number[name]) for name in runs}
+        return bounds, unjudged.certain_orders(by_number), unjudged.counts
 
 
 def pool_runs(pooled: PooledRuns) -> Pool:
