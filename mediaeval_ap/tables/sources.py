@@ -58,18 +58,14 @@ class _Chunks(io.RawIOBase):
     """A raw stream over chunks of bytes; empty chunks are skipped."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
+        self._chunks = filter(None, chunks)
         self._unread = memoryview(b'')
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
-        while not self._unread:
-            chunk = next(self._chunks, None)
-            if chunk is None:
-                return 0
-            self._unread = memoryview(chunk)
+        self._unread = self._unread or memoryview(next(self._chunks, b''))
         view = memoryview(buffer).cast('B')
         count = min(len(view), len(self._unread))
         view[:count] = self._unread[:count]
