@@ -38,11 +38,10 @@ Key = TypeVar('Key', bound=np.integer)
 
 
 class SpareArrays:
-    """A pool of scratch arrays, one per concurrent user; interrupted users give none back.
+    """A pool of scratch arrays, one per concurrent user; interrupted users give none back."""
 
-    A new array for each query would be slow where freed memory returns to the system at once, as
-    in Dask's workers (`MALLOC_TRIM_THRESHOLD_`): the system maps each array again, page by page.
-    """
+    # A new array for each query would be slow where freed memory returns to the system at once, as
+    # in Dask's workers (`MALLOC_TRIM_THRESHOLD_`): the system maps each array again, page by page.
 
     def __init__(self, dtype: DTypeLike) -> None:
         self._dtype = np.dtype(dtype)
@@ -108,10 +107,7 @@ def sort_keys(keys: NDArray[Key]) -> tuple[NDArray[np.int64], NDArray[Key]]:
 
 
 def order_of_narrow_keys(keys: NDArray[Key]) -> NDArray[np.int64]:
-    """Return the positions of keys in ascending order; overwrites `uint64` keys.
-
-    The bits of a key and of a position together must be at most 64.
-    """
+    """Order keys that fit, each with a position, in 64 bits; overwrites `uint64` keys."""
     # Sorting integers that hold a key and its position takes a quarter of the time of `argsort`.
     position_bits = len(keys).bit_length()
     packed = keys.astype(np.uint64, copy=False)
@@ -232,10 +228,7 @@ def width_for(n_bytes: int) -> int:
 def words_at(
     buffer: NDArray[np.uint8], begins: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> NDArray[np.uint64]:
-    """Pack texts of at most `MAX_PACKED_BYTES` into words, one row of words per text.
-
-    The buffer must extend that far past each start.
-    """
+    """Pack texts into rows of words; the buffer has `MAX_PACKED_BYTES` or more after each start."""
     width = width_for(int(sizes.max(initial=1)))
     # numpy copies overlapping items fastest if they are not numbers (`V`).
     view = np.ndarray((len(buffer) - width + 1,), f'V{width}', buffer, strides=(1,))

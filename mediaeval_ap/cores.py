@@ -38,10 +38,8 @@ def one_core() -> Iterator[None]:
 def on_all_cores(
     function: Callable[[Argument], Returned], arguments: Sequence[Argument]
 ) -> list[Returned]:
-    """Call a function on each argument, in one thread for each core; return values in order.
-
-    Threads help where the function spends its time in numpy, which releases the interpreter.
-    """
+    """Call a function on each argument, in one thread for each core; return values in order."""
+    # Threads help where the function spends its time in numpy, which releases the interpreter.
     n_threads = own_cores()
     if len(arguments) == 1 or n_threads == 1:
         return [function(argument) for argument in arguments]

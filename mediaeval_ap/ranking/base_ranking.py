@@ -29,14 +29,10 @@ GROWTH = 4  # factor after a guess that was too low; 2 and 8 take as long
 
 
 class BaseRanking(ABC):
-    """Hypotheses, grouped by name, that can be ranked for any query.
-
-    The order is by distance of the name, then by `tie_breaking.TieKeys`. For a query, only
-    hypotheses of the nearest names are sorted.
-    """
+    """Hypotheses, grouped by name, to rank for any query: by distance, then `TieKeys`."""
 
     names: DistinctNames
-    shot_at: NDArray[np.integer]  # the shot of each hypothesis, by the indices that `top` returns
+    shot_at: NDArray[np.integer]  # the shot of each hypothesis, by place, or by position if live
     n_shots: int  # distinct ones
     source: Provenance
     name_counts: NDArray[np.int64]  # the number of hypotheses of each name
@@ -58,27 +54,18 @@ class BaseRanking(ABC):
     def _first_hypotheses(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
     ) -> NDArray[np.int64]:
-        """Return the first `depth` hypotheses at some positions, by tie block, then `TieKeys`.
-
-        The result has indices of `shot_at`: places, or positions in a live ranking.
-        """
+        """Return the first `depth` hypotheses at some positions, as indices of `shot_at`."""
 
     @abstractmethod
     def _counts_in_last_block(self, names: NDArray[np.int64], n_needed: int) -> NDArray[np.int64]:
-        """Return how many hypotheses to take from each name of a tie block, to get `n_needed`.
-
-        The block has more than `n_needed` names, so most of them give none.
-        """
+        """Return how many hypotheses to take from each of more than `n_needed` tied names."""
 
     def n_ranked(self, *, distinct: bool) -> int:
         """Return the number of hypotheses, or of shots: N in the definitions."""
         return self.n_shots if distinct else len(self)
 
     def top(self, distances: Distances, depth: int, *, distinct: bool = False) -> NDArray[np.int64]:
-        """Return the first hypotheses of a query, as indices of `shot_at`.
-
-        With `distinct`, only the first hypothesis about each shot counts.
-        """
+        """Return the first hypotheses, or the first about each shot, as indices of `shot_at`."""
         n_needed = depth
         while True:
             n_ranked = min(n_needed, len(self))

@@ -168,10 +168,7 @@ class NamesByLength(DistinctNames):
 
     @cached_property
     def letters(self) -> tuple[NDArray[np.unsignedinteger], ...]:
-        """The letters of the shorter names, which `BitParallel` compares.
-
-        There are up to five matrices, of 8 to 128 columns, with a row for each name.
-        """
+        """The letters of the shorter names, a row each: a matrix for each of `WIDTHS` that pays."""
         letters = []
         begin = 0
         for bits in WIDTHS:
@@ -335,10 +332,7 @@ class BitParallel:
 def _last_column(
     query_bits: Sequence[NDArray[np.unsignedinteger]], scratch: NDArray[np.unsignedinteger]
 ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.unsignedinteger]]:
-    """Return the bits at which the last column grows, and those at which it falls, by word.
-
-    `query_bits` are the bits of each letter of the query, by word.
-    """
+    """Return, by word, the bits at which the last column grows, and those at which it falls."""
     diagonal, not_right, falls_right, entering, not_above, falls_above = scratch[:N_COLUMNS]
     all_grows, all_falls = scratch[N_COLUMNS::2], scratch[N_COLUMNS + 1 :: 2]
     all_grows.fill(-1 % (1 << 8 * scratch.itemsize))

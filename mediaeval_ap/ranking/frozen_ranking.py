@@ -219,5 +219,4 @@ class CondensedRanking(Ranking):
         return self._without_dropped(self._whole.under_one_name(names))
 
     def _without_dropped(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        kept_places: NDArray[np.int64] = places[self._is_kept[self.shot_at[places]]]
-        return kept_places
+        return places.compress(self._is_kept[self.shot_at[places]])
