@@ -36,7 +36,8 @@ def texts_of(live, rows):
     """Hypotheses of a live ranking, written out as they were added."""
     hypotheses = live._hypotheses
     order = hypotheses.shots.order()
-    for confidence, _, shot, name in zip(*(column.tolist() for column in rows), strict=True):
+    columns = (rows[field].tolist() for field in ('confidence', 'shot', 'name'))
+    for confidence, shot, name in zip(*columns, strict=True):
         video, corpus = hypotheses.shots.videos.values[order.video[shot]]
         shot_id = hypotheses.shots.ids.values[order.shot[shot]]
         yield corpus, video, shot_id, hypotheses.names.values[name], -confidence
@@ -46,8 +47,8 @@ def order_of(live, query):
     """All hypotheses in their order for a query, with their temporal ranks."""
     ranking = live._current_lister().ranking
     (distances,) = ranking.names.distances_from([query])
-    rows = ranking._rows.select(ranking.top(distances, len(ranking) + 1))
-    return list(zip(texts_of(live, rows), rows.temporal_rank.tolist(), strict=True))
+    rows = ranking._columns.select(ranking.top(distances, len(ranking) + 1))
+    return list(zip(texts_of(live, rows), rows['temporal_rank'].tolist(), strict=True))
 
 
 def order_of_frozen(ranking, query):

@@ -59,8 +59,9 @@ class GrowingColumns:
         self._size = end
 
     def select(self, rows: NDArray[np.integer]) -> GrowingColumns:
-        selected = GrowingColumns(**{name: buffer.dtype for name, buffer in self._buffers.items()})
-        selected.extend(**{name: self[name][rows] for name in self._buffers})
+        selected = copy(self)
+        selected._buffers = {name: self[name][rows] for name in self._buffers}
+        selected._size = len(rows)
         return selected
 
 
@@ -297,18 +298,6 @@ def _coded_columns(rows: Iterable[Coded]) -> CodedColumns:
     return name.astype(np.int64), confidence, shot.astype(np.int64)
 
 
-class LiveRows(NamedTuple):
-    """Hypotheses as columns; no two hypotheses of one ranking have all four values equal."""
-
-    confidence: NDArray[Any]  # float64: minus the confidence
-    temporal_rank: NDArray[Any]  # int32, from 1
-    shot: NDArray[Any]  # int32: its number
-    name: NDArray[Any]  # int32: its code
-
-    def select(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> LiveRows:
-        return LiveRows(*(column[rows] for column in self))
-
-
 class LiveRanking(BaseRanking):
     """The hypotheses of one moment, ready to be ranked for any query."""
 
@@ -326,7 +315,7 @@ class LiveRanking(BaseRanking):
             self.names = DistinctNames(tuple(hypotheses.names.values))
         self.name_counts, self._starts = np.zeros((2, n_names), dtype=np.int64)
         if previous is None:
-            self._columns = GrowingColumns(
+            self._columns = GrowingColumns(  # minus the confidence; the number of the shot
                 confidence=np.float64, temporal_rank=np.int32, shot=np.int32, name=np.int32
             )
         else:
@@ -336,9 +325,10 @@ class LiveRanking(BaseRanking):
         name, confidence, shot = hypotheses.changed_columns()
         shots = self._shot_order.positions(shot)
         videos = self._shot_order.videos(shot)
-        temporal_rank, _ = temporal_ranks(name, confidence, shots, videos)
-        order = in_order(name, *TieKeys(confidence, temporal_rank, shots, name))
-        rows = LiveRows(confidence, temporal_rank, shot, name).select(order)
+        ranks, _ = temporal_ranks(name, confidence, shots, videos)
+        order = in_order(name, *TieKeys(confidence, ranks, shots, name))
+        rows: dict[str, NDArray[Any]]
+        rows = {'confidence': confidence, 'temporal_rank': ranks, 'shot': shot, 'name': name}
         # A new segment for each name that changed, best first. Only hypotheses of equal confidence
         # move each other, so those that are surer, or less sure, than all changes are copied.
         changes = sorted(hypotheses.changed.items())
@@ -359,8 +349,8 @@ class LiveRanking(BaseRanking):
         self.name_counts[changed] = new_counts
         self._columns.extend(
             **{
-                field: np.insert(self._columns[field][copied], insert_at, column)
-                for field, column in zip(LiveRows._fields, rows, strict=True)
+                field: np.insert(self._columns[field][copied], insert_at, column[order])
+                for field, column in rows.items()
             }
         )
         hypotheses.changed.clear()
@@ -369,8 +359,7 @@ class LiveRanking(BaseRanking):
         if len(self._columns) > 2 * self._n_hypotheses:
             self._columns = self._columns.select(ranges(self._starts, self.name_counts))
             self._starts = self.name_counts.cumsum() - self.name_counts
-        self._rows = LiveRows(*(self._columns[field] for field in LiveRows._fields))
-        self.shot_at = self._rows.shot
+        self.shot_at = self._columns['shot']
         self.n_shots = hypotheses.shots.n_returned
 
     def __len__(self) -> int:
@@ -378,11 +367,11 @@ class LiveRanking(BaseRanking):
 
     def condensed(self, is_kept: NDArray[np.bool_]) -> LiveRanking:
         positions = ranges(self._starts, self.name_counts)
-        positions = positions[is_kept[self._rows.shot[positions]]]
+        positions = positions[is_kept[self.shot_at[positions]]]
         ranking = copy(self)
-        ranking._rows = self._rows.select(positions)
-        ranking.shot_at = ranking._rows.shot
-        ranking.name_counts = np.bincount(ranking._rows.name, minlength=len(self.name_counts))
+        ranking._columns = columns = self._columns.select(positions)
+        ranking.shot_at = columns['shot']
+        ranking.name_counts = np.bincount(columns['name'], minlength=len(self.name_counts))
         ranking._starts = ranking.name_counts.cumsum() - ranking.name_counts
         ranking._n_hypotheses = len(positions)
         ranking.n_shots = len(np.unique(ranking.shot_at))
@@ -391,17 +380,17 @@ class LiveRanking(BaseRanking):
     def _first_hypotheses(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
     ) -> NDArray[np.int64]:
-        confidence, temporal_rank, shot, name = self._rows.select(positions)
-        shots = self._shot_order.positions(shot)
-        names = self._name_positions[name]
-        first = first_in_order((blocks, confidence, temporal_rank, shots, names), depth)
-        return positions.take(first)
+        columns = self._columns.select(positions)
+        shots = self._shot_order.positions(columns['shot'])
+        names = self._name_positions[columns['name']]
+        keys = blocks, columns['confidence'], columns['temporal_rank'], shots, names
+        return positions.take(first_in_order(keys, depth))
 
     def _counts_in_last_block(self, names: NDArray[np.int64], n_needed: int) -> NDArray[np.int64]:
         # The surest hypotheses of the surest `n_needed` names are enough, so a name is not needed
         # if its surest hypothesis is less sure than all of these.
         counts = self.name_counts[names]
         surest = np.full(len(names), np.inf)  # minus the confidence
-        surest[counts > 0] = self._rows.confidence[self._starts[names[counts > 0]]]
+        surest[counts > 0] = self._columns['confidence'][self._starts[names[counts > 0]]]
         last = np.partition(surest, n_needed - 1)[n_needed - 1]
         return np.where(surest <= last, np.minimum(counts, n_needed), 0)
