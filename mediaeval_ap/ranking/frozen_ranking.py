@@ -162,7 +162,8 @@ class Ranking(BaseRanking):
         }
 
     def condensed(self, is_kept: NDArray[np.bool_]) -> CondensedRanking:
-        return CondensedRanking(self, is_kept)
+        places = self.places[is_kept[self.shot_at[self.places[:]]]]
+        return CondensedRanking(self, is_kept, places)
 
     def _first_hypotheses(
         self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
@@ -193,10 +194,11 @@ class Ranking(BaseRanking):
 
 
 class CondensedRanking(Ranking):
-    """A ranking without some shots; the places of the other hypotheses do not change."""
+    """Some hypotheses of a ranking, all about shots that are kept; their places do not change."""
 
-    def __init__(self, whole: Ranking, is_kept: NDArray[np.bool_]) -> None:
-        places = whole.places[is_kept[whole.shot_at[whole.places[:]]]]
+    def __init__(
+        self, whole: Ranking, is_kept: NDArray[np.bool_], places: NDArray[np.int32]
+    ) -> None:
         name_counts = np.bincount(whole.name_at[places], minlength=len(whole.names))
         vars(self).update(vars(whole))
         # The mask is of all shots of the run, but a topic's own documents can be fewer.

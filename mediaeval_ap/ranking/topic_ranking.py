@@ -54,20 +54,7 @@ class TopicRanking(Ranking):
         self._set_columns(table.source, shots, names, keys, places, name_counts)
 
     def for_query(self, query: str) -> Ranking:
-        return _OneTopic(self, self.names.number_of.get(query))
-
-
-class _OneTopic(CondensedRanking):
-    """The documents of one topic; none if the run lacks it."""
-
-    def __init__(self, whole: TopicRanking, topic: int | None) -> None:
-        vars(self).update(vars(whole))
-        name_counts = np.zeros_like(whole.name_counts)
-        places = whole.places[:0]
-        if topic is not None:
-            begin = whole._starts[topic]
-            name_counts[topic] = whole.name_counts[topic]
-            places = whole.places[begin : begin + name_counts[topic]]
-        self._set_places(len(places), places, name_counts)
-        self._whole = whole
-        self._is_kept = np.ones(len(whole.shots), dtype=np.bool_)
+        places = self.places[:0]
+        if (topic := self.names.number_of.get(query)) is not None:
+            places = self.places[self._starts[topic] :][: self.name_counts[topic]]
+        return CondensedRanking(self, np.ones(len(self.shots), dtype=np.bool_), places)
