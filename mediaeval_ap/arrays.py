@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -49,23 +50,19 @@ class SpareArrays:
 
     def take(self, size: int) -> NDArray[Any]:
         """Return an array with at least `size` items: zeros, or leftovers of its last user."""
-        try:
+        with suppress(IndexError):
             array = self._spare.pop()  # atomic: no two threads get the same array
-        except IndexError:
-            return _aligned_zeros(size, self._dtype)
-        return array if len(array) >= size else _aligned_zeros(size, self._dtype)
+            if len(array) >= size:
+                return array
+        # Loops over zeros that begin at a cache line take a sixth less time.
+        n_bytes = size * self._dtype.itemsize
+        zeros = np.zeros(n_bytes + CACHE_LINE, np.uint8)
+        begin = -zeros.ctypes.data % CACHE_LINE
+        return zeros[begin : begin + n_bytes].view(self._dtype)
 
     def give_back(self, array: NDArray[Any]) -> None:
         """Keep an array for the next user."""
         self._spare.append(array)
-
-
-def _aligned_zeros(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return zeros that begin at a cache line: loops over them take a sixth less time."""
-    n_bytes = size * dtype.itemsize
-    zeros = np.zeros(n_bytes + CACHE_LINE, np.uint8)
-    begin = -zeros.ctypes.data % CACHE_LINE
-    return zeros[begin : begin + n_bytes].view(dtype)
 
 
 def combine(columns: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
