@@ -33,23 +33,6 @@ from mediaeval_ap.results.rounding import competition_ranks
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 
 
-def _map_by_metric(
-    ranked: RankedRun, queries: Sequence[str], reference: Reference
-) -> dict[str, float]:
-    """Return MAP of a run at each cutoff by another reference, which has some of the rows."""
-    criteria = ranked.run.criteria
-    relevance = Relevance(reference, ranked.run.ranking.shots)
-    hits_of_queries = [ranked.hits_by_query[query] for query in queries]
-    ranks = [
-        hits.ranks[relevance.hits(query, hits.shots)]
-        for query, hits in zip(queries, hits_of_queries, strict=True)
-    ]
-    n_relevant = [reference.n_relevant(query) for query in queries]
-    n_ranked = [hits.n_ranked for hits in hits_of_queries]
-    ap = RankedHits.of(ranks, n_relevant, n_ranked).ap(depths(criteria.K), criteria.definition)
-    return map_by_metric(ap, criteria.K)
-
-
 class Pooling:
     """Collects runs one after another, and makes a pool of them."""
 
@@ -88,9 +71,7 @@ class Pooling:
         n_rows = Counter(len(self._finders[row]) for row in set(rows) if row[-1] in scored)
         teams = {run: self._runs.teams[run] for run in ranked_runs}
         every_team = sorted(set(teams.values()))
-        means = {
-            name: _map_by_metric(ranked, queries, reference) for name, ranked in ranked_runs.items()
-        }
+        means = self._means(reference)
         ranks = competition_ranks(_last_means(means))
         runs = sorted(means, key=lambda name: (ranks[name], name))
         bounds, certain, counts = self._bounds(runs)
@@ -123,6 +104,24 @@ class Pooling:
         about_order = pool._warnings_about_order()
         return replace(pool, warnings=(*self._warning_by_text.values(), *about_order))
 
+    def _means(self, reference: Reference) -> dict[str, dict[str, float]]:
+        """Return MAP of each run at each cutoff by a reference that has some of the rows."""
+        K = self._runs.criteria.K
+        definition = self._runs.criteria.definition
+        n_relevant = [reference.n_relevant(query) for query in self.queries]
+        means = {}
+        for name, ranked in self._ranked_runs.items():
+            relevance = Relevance(reference, ranked.run.ranking.shots)
+            hits_of_queries = [ranked.hits_by_query[query] for query in self.queries]
+            ranks = [
+                hits.ranks[relevance.hits(query, hits.shots)]
+                for query, hits in zip(self.queries, hits_of_queries, strict=True)
+            ]
+            n_ranked = [hits.n_ranked for hits in hits_of_queries]
+            ap = RankedHits.of(ranks, n_relevant, n_ranked).ap(depths(K), definition)
+            means[name] = map_by_metric(ap, K)
+        return means
+
     def _without(
         self,
         teams: Sequence[str],
@@ -131,8 +130,7 @@ class Pooling:
     ) -> Iterator[WithoutTeam]:
         """Yield, for each team, the runs without the relevant shots that only it returned."""
         reference = self._runs.criteria.reference
-        queries = self.queries
-        with_relevant = [query for query in queries if reference.n_relevant(query)]
+        with_relevant = [query for query in self.queries if reference.n_relevant(query)]
         names = [*reference.names, *reference.elsewhere]
         whole = list(_last_means(means).values())
         for team in tracked(teams, 'leaving out', ' teams'):
@@ -140,10 +138,7 @@ class Pooling:
             is_kept = np.array([row not in alone for row in rows], np.bool_)
             table = reference.table.select(is_kept)
             reduced = Reference(table, reference.counts_again, names)
-            reduced_means = {
-                name: _map_by_metric(ranked, queries, reduced)
-                for name, ranked in self._ranked_runs.items()
-            }
+            reduced_means = self._means(reduced)
             last = _last_means(reduced_means)
             ranks = competition_ranks(last)
             without = f'that without {team}'
