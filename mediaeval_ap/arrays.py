@@ -20,16 +20,9 @@ WORD = 8  # bytes
 MAX_PACKED_BYTES = 64  # the longest text packed into words: each further word slows short ones, too
 # `WORD_MASKS[i][n_bytes]` keeps the bytes of word i that belong to a text of `n_bytes`. The first
 # byte of a word is its lowest.
-WORD_MASKS = np.array(
-    [
-        [
-            (1 << 8 * min(max(n_bytes - begin, 0), WORD)) - 1
-            for n_bytes in range(MAX_PACKED_BYTES + 1)
-        ]
-        for begin in range(0, MAX_PACKED_BYTES, WORD)
-    ],
-    dtype=np.uint64,
-)
+_masks = np.array([(1 << 8 * n_bytes) - 1 for n_bytes in range(WORD + 1)], dtype=np.uint64)
+_bytes_left = np.arange(MAX_PACKED_BYTES + 1) - np.arange(0, MAX_PACKED_BYTES, WORD)[:, None]
+WORD_MASKS = _masks[_bytes_left.clip(0, WORD)]
 
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / the golden ratio: spreads bits
 ROWS_HASHED_AT_ONCE = 1 << 15  # 32 times as many take a third more time
