@@ -55,7 +55,7 @@ class Quotients:
 
 
 class LengthRange(NamedTuple):
-    """Consecutive names whose numbers of edits have the same divisor."""
+    """Consecutive names whose numbers of edits have the same divisor: the longer length."""
 
     begin: int
     end: int
@@ -64,11 +64,7 @@ class LengthRange(NamedTuple):
 
 @dataclass(eq=False)
 class EditsByLength:
-    """Edit distances of one query to names in order of length, divided only when needed.
-
-    The distance is the number of edits over the longer length. It is the same divisor for all names
-    of one length, so the numbers of edits, small integers, give the order of these names.
-    """
+    """Edit distances of one query to names in order of length, divided only when needed."""
 
     edits: NDArray[np.unsignedinteger]
     length: int  # of the query
@@ -128,8 +124,7 @@ class DistinctNames:
 
     def distances_from(self, queries: Sequence[str]) -> Iterator[Distances]:
         """Yield for each query its Levenshtein distances to the names, over the longer length."""
-        # A quotient of integers, rounded once: equal distances are equal doubles. Single precision
-        # would merge different distances between names of more than about 4,000 characters.
+        # Single precision would merge distances between names of more than about 4,000 characters.
         block = max(QUERIES_AT_ONCE, BLOCK_CELLS // max(1, len(self)))
         for start in range(0, len(queries), block):
             batch = queries[start : start + block]
