@@ -43,7 +43,7 @@ from mediaeval_ap.results.evaluation import Evaluation2015
 from mediaeval_ap.results.notes import count_of_skipped
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables import Column, Table, layouts, read
-from mediaeval_ap.tables.reading import KINDS_WITH_ALL_FIELDS, InputKind, TableInput
+from mediaeval_ap.tables.reading import InputKind, TableInput
 from mediaeval_ap.tables.table import Names, Rows
 
 __all__ = ['PersonDiscovery2015']
@@ -382,7 +382,7 @@ def _read_shots(shots: TableInput) -> Table:
     if shots.kind is InputKind.ROWS:
         shots = TableInput.of(map(_ids_of_row, shots.value))
     has_ids_alone = isinstance(shots.value, Table) and shots.value.layout == ids
-    if shots.kind in KINDS_WITH_ALL_FIELDS and not has_ids_alone:
+    if shots.kind in (InputKind.TEXT, InputKind.TABLE) and not has_ids_alone:
         return read(shots, all_fields)
     return read(shots, ids)
 

@@ -40,10 +40,6 @@ class InputKind(Enum):
     UNKNOWN = 'unknown'
 
 
-# Rows of these kinds have all fields of a layout; rows of other kinds may lack unneeded fields.
-KINDS_WITH_ALL_FIELDS = (InputKind.TEXT, InputKind.TABLE)
-
-
 @dataclass(frozen=True)
 class TableInput:
     """An input and its kind; files are wrapped in `ByteSource`."""
