@@ -287,9 +287,7 @@ class AveragePrecision(Evaluator):
             As in `evaluate`.
         qrels, run : str or path-like
             The files to write; both are on the disk before either replaces an older one. A query is
-            a topic, a shot the document ``corpus/video/shot``. White space, ``%`` and ``/`` in
-            these are percent-encoded, and so is a ``#`` or a byte order mark at the beginning of a
-            query. Scores are integers that decrease strictly.
+            a topic, a shot the document ``corpus/video/shot``, percent-encoded for tools of TREC.
         k : int
             The largest number of shots for a query, up to 2**24.
         tag : str
