@@ -66,16 +66,11 @@ class Ranking(BaseRanking):
             places = order_of_narrow_keys(keys.name).astype(np.int32)
             bar.add()
         self._table = table
-        self._set_columns(table.source, shots, names, keys, places, name_counts)
+        self._set_columns(table.source, shots, names, keys)
+        self._set_places(len(shots), places, name_counts)
 
     def _set_columns(
-        self,
-        source: Provenance,
-        shots: Shots,
-        names: NamesByLength,
-        keys: KeysByPlace,
-        places: NDArray[np.int32],
-        name_counts: NDArray[np.int64],
+        self, source: Provenance, shots: Shots, names: NamesByLength, keys: KeysByPlace
     ) -> None:
         self.source = source
         self.shots = shots
@@ -84,7 +79,6 @@ class Ranking(BaseRanking):
         self.name_at = keys.name
         self.temporal_rank_at = keys.temporal_rank
         self.n_repeated = keys.n_repeated
-        self._set_places(len(shots), places, name_counts)
 
     def _set_places(
         self, n_shots: int, places: NDArray[np.int32], name_counts: NDArray[np.int64]

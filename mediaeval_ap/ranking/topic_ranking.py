@@ -51,7 +51,8 @@ class TopicRanking(Ranking):
         places = order_of_narrow_keys(name).astype(np.int32)
         name_counts = np.bincount(name, minlength=len(names))
         self._table = table
-        self._set_columns(table.source, shots, names, keys, places, name_counts)
+        self._set_columns(table.source, shots, names, keys)
+        self._set_places(len(shots), places, name_counts)
 
     def for_query(self, query: str) -> Ranking:
         places = self.places[:0]

@@ -97,9 +97,8 @@ class StoredRanking(Ranking):
         names = NamesByLength(texts.pop('name'), columns['name_lengths'], letters)
         shot_keys = {key: columns[key] for key in ('video_keys', 'shot_keys')}
         shots = Shots(texts, codes=shot_at, **shot_keys)
-        self._set_columns(
-            source, shots, names, keys, places=columns['places'], name_counts=name_counts
-        )
+        self._set_columns(source, shots, names, keys)
+        self._set_places(len(shots), columns['places'], name_counts)
         self.confidence_at = columns['confidence']
 
     def codes(self, places: slice) -> dict[str, NDArray[Any]]:
