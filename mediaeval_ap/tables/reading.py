@@ -171,9 +171,7 @@ def is_store(path: str | os.PathLike[str]) -> bool:
 
 def is_rows(value: object) -> TypeGuard[Iterable[Any]]:
     """Return True if a value is an iterable of rows, not a file, a frame, an array or a table."""
-    if isinstance(value, str | os.PathLike):  # a path of a store would raise an error
-        return False
-    return TableInput.of(value).kind is InputKind.ROWS
+    return _kind_of_input(value) is InputKind.ROWS
 
 
 def is_arrow(value: object) -> bool:
