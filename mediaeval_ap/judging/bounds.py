@@ -349,7 +349,7 @@ class UnjudgedPool:
         low = map_by_metric(np.minimum.reduceat(bounds.low, self._starts), K)
         high = map_by_metric(np.maximum.reduceat(bounds.high, self._starts), K)
         n_wider = int(np.count_nonzero(~bounds.is_exact.all(axis=1)))
-        return Bounds(low, high, judged, n_unjudged, n_wider)
+        return Bounds(low, high, judged, n_unjudged, n_wider=n_wider)
 
     def certain_orders(self, bounds: Mapping[str, BoundsByNumber]) -> list[CertainOrder]:
         """Return the pairs of runs, best first, whose order at the last cutoff cannot turn."""

@@ -9,9 +9,8 @@ default priors in logistic and related categorical and survival regressions", St
 34, 2015).
 
 With independent labels, the sum of precisions S = Σ hᵢ/i (1 + Σ_{j<i} hⱼ) has the expectation
-Σ pᵢ/i (1 + Σ_{j<i} pⱼ) (B. Carterette, J. Allan and R. Sitaraman, "Minimal test collections for
-retrieval evaluation", SIGIR 2006). It is divided by the expected denominator of the definition,
-given that something is relevant.
+Σ pᵢ/i (1 + Σ_{j<i} pⱼ) (see `judging_queue.Queue`). It is divided by the expected denominator of
+the definition, given that something is relevant.
 """
 
 from __future__ import annotations
