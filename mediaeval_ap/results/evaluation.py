@@ -78,7 +78,7 @@ class ResultByQuery(Result):
     @property
     def mean_counts(self) -> dict[str, int]:
         """The number of queries in each mean, by the name of the mean."""
-        return dict.fromkeys(self._means(), len(self.queries))
+        return dict.fromkeys(self.means, len(self.queries))
 
     @classmethod
     def concat(cls, results: Iterable[Self]) -> Self:
@@ -227,7 +227,7 @@ class Evaluation(ResultByQuery):
     >>> evaluation = evaluate('samples/hypothesis.txt', ['alain_juppe'])
     >>> evaluation.ap.shape, evaluation.to_frame(mean=True).columns.tolist()
     ((1, 1), ['AP@10', 'n_relevant', 'n_queries'])
-    >>> evaluation.to_dict()['means'], evaluation.to_dict()['queries']
+    >>> evaluation.means, evaluation.to_dict()['queries']
     ({'MAP@10': 0.0}, [{'query': 'alain_juppe', 'AP@10': 0.0, 'n_relevant': 2}])
     """
 
@@ -357,7 +357,9 @@ class Evaluation(ResultByQuery):
         n_relevant = int(self.n_relevant.sum())
         return {**ap, **self.mean_judged, **self.mean_measures, 'n_relevant': n_relevant}
 
-    def _means(self) -> dict[str, float | None]:
+    @property
+    def means(self) -> dict[str, float | None]:
+        """The mean of each metric over its queries, by name, as ``'MAP@10'``."""
         means = dict(zip(self._mean_names, self.map.tolist(), strict=True))
         return means | self.mean_judged | self.mean_measures
 
@@ -466,7 +468,9 @@ class Evaluation2015(ResultByQuery):
             means |= {'correct': self.mean_correctness, 'EwAP': self.ewmap}
         return {**means, 'n_relevant': int(self.n_relevant.sum())}
 
-    def _means(self) -> dict[str, float | None]:
+    @property
+    def means(self) -> dict[str, float | None]:
+        """The mean of each metric, by name, as ``'EwMAP'``."""
         if self.correct is None:
             return {'MAP': self.map}
         return {'MAP': self.map, 'mean correctness': self.mean_correctness, 'EwMAP': self.ewmap}

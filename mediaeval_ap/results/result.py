@@ -133,12 +133,12 @@ class Result(Described):
     _settings: Callable[[], dict[str, Any]]  # the settings as columns
     _columns: Callable[[], NamedColumns]  # a column of queries, then their values
     _mean_row: Callable[[], dict[str, Any]]  # the last row of these columns
-    _means: Callable[[], dict[str, float | None]]
+    means: Any  # a dictionary of each mean, by its name
 
     @property
     def metric_kind(self) -> MetricKind:
         """The items that the last metric averages over, and its traits that follow from them."""
-        return kind_of_metric([*self._means()][-1])
+        return kind_of_metric([*self.means][-1])
 
     @abstractmethod
     def sort_value(self) -> float:
@@ -184,7 +184,7 @@ class Result(Described):
 
     def _summary(self) -> dict[str, Any]:
         """Return the row of this run in a table of several runs."""
-        return {'run': self.run, **self._settings(), **self._means(), **self._count_columns()}
+        return {'run': self.run, **self._settings(), **self.means, **self._count_columns()}
 
     def _detail(self, per_query: bool) -> NamedColumns | None:
         """Return the columns of queries or classes that are listed beside the means, if any."""
@@ -222,7 +222,7 @@ class Result(Described):
             'kind': self.kind,
             'run': self.run,
             **self._own_entries(),
-            'means': self._means(),
+            'means': self.means,
             'mean_counts': self.mean_counts,
             'n_queries': self.counts['queries'],
             **rows,
@@ -237,7 +237,7 @@ class Result(Described):
         if self._subtitle():
             settings = f' ({self._subtitle()})'
         n_queries = with_noun(self.counts['queries'], *self.metric_kind.query)
-        means = self._means()
+        means = self.means
         counts = self.mean_counts
         width = max(map(len, means))
         lines = [f'{type(self).__name__} of {shown(self.run)}{settings}, {n_queries}']
@@ -389,7 +389,7 @@ def _blocks_of_one(result: Result, detail: NamedColumns | None) -> Iterator[Bloc
         yield _exact_grid(detail, result.metric_kind.query[0])
     if result._counts_note:
         yield f'{result._counts_note}\n'
-    means = result._means()
+    means = result.means
     counts = result.mean_counts
     title = 'METRIC'
     if all(name.startswith('MAP') for name in means):
@@ -416,7 +416,7 @@ def _blocks_for_papers(results: Sequence[Result], per_query: bool) -> Iterator[B
             yield Heading(result.run, result._subtitle())
             yield _exact_grid(detail, result.metric_kind.query[0])
     scope, grid = _scope_and_grid(results)
-    means = ', '.join(dict.fromkeys(name for result in results for name in result._means()))
+    means = ', '.join(dict.fromkeys(name for result in results for name in result.means))
     caption = f'{means} over {scope}.'
     if len(results) > 1:
         caption += ' Best in bold.'
@@ -453,7 +453,7 @@ def _scope_and_grid(results: Sequence[Result]) -> tuple[str, Grid]:
         for name, cells in values.items()
         if name not in {*settings, *counts}
     }
-    best = set(results[0]._means()).intersection(*(result._means() for result in results))
+    best = set(results[0].means).intersection(*(result.means for result in results))
     return scope, Grid(list(columns), list(zip(*columns.values(), strict=True)), best=best)
 
 

@@ -50,7 +50,7 @@ class Score(Result):
     definition : Definition or None
         Definition of average precision, if the metric has one; in the manifest of `to_dict`.
     means : mapping of str to float
-        The score at each cutoff, by the name of the metric there.
+        The score at each cutoff, by the name of the metric there; by default `metric` alone.
 
     Examples
     --------
@@ -77,6 +77,11 @@ class Score(Result):
     run: str = ''
     means: Mapping[str, float] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if len(self.means) < 2:
+            object.__setattr__(self, 'means', {self.metric: self.value})
+        super().__post_init__()
+
     def to_dict(self) -> dict[str, Any]:
         # Only a table has the rank of each query among all predictions.
         per_query = not self.metric_kind.is_one_list or self.table is not None
@@ -89,7 +94,7 @@ class Score(Result):
         count = self.counts[kind.over]
         if kind.over == 'queries' and not kind.scores_all:
             count -= self.counts.get('without_truth', 0)
-        return dict.fromkeys(self._means(), count)
+        return dict.fromkeys(self.means, count)
 
     def _count_columns(self) -> dict[str, int]:
         return {f'n_{self.metric_kind.over}': self.mean_counts[self.metric]}
@@ -157,7 +162,7 @@ class Score(Result):
             lrap, n_true = self.values.values()
             values = {self.metric: lrap.astype(np.float64)}
             return Compared(list(map(str, queries)), values, n_true, {self.metric: 0})
-        values = dict(zip(self._means(), self.values.values(), strict=False))
+        values = dict(zip(self.means, self.values.values(), strict=False))
         n_relevant = self.values.get('n_relevant')
         if n_relevant is not None:  # queries without a relevant label are not in the mean
             rows = np.flatnonzero(n_relevant)
@@ -175,10 +180,7 @@ class Score(Result):
         names = ['value']
         if self._has_several_cutoffs:
             names = list(self.values)
-        return {**dict(zip(names, self._means().values(), strict=False)), **totals}
-
-    def _means(self) -> dict[str, float | None]:
-        return dict(self.means) or {self.metric: self.value}
+        return {**dict(zip(names, self.means.values(), strict=False)), **totals}
 
     @property
     def _has_several_cutoffs(self) -> bool:

@@ -147,6 +147,7 @@ def test_each_mean_has_its_number_of_queries(measured):
     assert repr(measured).splitlines()[1:] == [
         *('  MAP@1  0.250', '  RR     0.750 over 2 queries', '  P@1    0.500 over 2 queries')
     ]
+    assert measured.means == {'MAP@1': 0.25, 'RR': 0.75, 'P@1': 0.5}
     counts = {'MAP@1': 4, 'RR': 2, 'P@1': 2}
     assert measured.mean_counts == measured.to_dict()['mean_counts'] == counts
     (row,) = csv.DictReader(io.StringIO(measured.to_csv()))

@@ -115,3 +115,7 @@ def test_scores_without_queries():
     with pytest.raises(ParameterError, match='this score has no values by query'):
         replace(LISTS, queries=None).compared_values()
     assert LISTS.compared_values().queries == ['all']  # the other has no relevant label
+
+
+def test_a_score_without_several_cutoffs_has_one_mean():
+    assert PLAIN.means == {'GAP': 2 / 3}
