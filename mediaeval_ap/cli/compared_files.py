@@ -85,6 +85,12 @@ comparison_options = option_kinds.combine_options(
         help='Columns of score tables: item, system, value, cluster and seed.',
     ),
     option_kinds.option(
+        '--where',
+        metavar='COLUMN=TEXT,...',
+        read=option_kinds.columns_by_role,
+        help='Keep the rows of score tables that have these texts in these columns.',
+    ),
+    option_kinds.option(
         '--systems',
         metavar='NAME,...',
         read=lambda value: value and value.split(','),

@@ -157,7 +157,7 @@ def unmatched_ids(ids: str, run: str, truth: str) -> Decorator:
 
 
 def columns_by_role(value: str) -> dict[str, str | int]:
-    """Return the column of each role: a name, or a position if the text is all digits."""
+    """Return what stands after each `=`; digits alone as an integer, which is a position."""
     columns: dict[str, str | int] = {}
     for field in value.split(','):
         role, _equals, column = field.partition('=')

@@ -98,6 +98,7 @@ def compare(
     require_better: bool = False,
     macro: str | None = None,
     columns: Mapping[str, str] | None = None,
+    where: Mapping[str, str] | None = None,
     systems: Sequence[str] | None = None,
     measures: Sequence[str] | None = None,
     missing: choices.Missing = 'error',
@@ -151,6 +152,8 @@ def compare(
     columns : mapping of str to str, optional
         The columns of score tables that are not named ``'item'``, ``'system'``, ``'value'``,
         ``'cluster'`` or ``'seed'``, by these names.
+    where : mapping of str to str, optional
+        Keep the rows of score tables that have these texts in these columns.
     systems : sequence of str, optional
         The systems of score tables to compare. By default all columns of a wide table.
     measures : sequence of str, optional
@@ -216,6 +219,7 @@ def compare(
         results = [results, *more_results]  # type: ignore[list-item]
     options = TableOptions(
         columns=columns,
+        where=where,
         missing=missing,
         range=range,
         by=by_name,
@@ -469,7 +473,7 @@ def _runs_of(results: object, options: TableOptions) -> Runs:
     runs = read_runs(results)
     if options.lower_is_better:
         raise ParameterError(NO_LOSSES, 'lower_is_better')
-    others = 'columns', 'systems', 'range', 'macro', 'measures'
+    others = 'columns', 'where', 'systems', 'range', 'macro', 'measures'
     given = [name for name in others if getattr(options, name) is not None]
     if options.missing != 'error':
         given.append('missing')

@@ -49,6 +49,7 @@ NamedTables = list[tuple[str, str, Any]]  # the given name and seed, or '', and 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
     columns: Mapping[str, str] | None = None
+    where: Mapping[str, str] | None = None  # the text of columns, by which rows are kept
     missing: str = 'error'
     range: tuple[float, float] | None = None
     by: str | None = None  # the column of groups, if the tables have one of that name
@@ -84,6 +85,7 @@ def score_layouts(names: Mapping[str, str], options: TableOptions) -> list[Recor
     by, macro, systems = options.by, options.macro, options.systems or ()
     optional = [(role, names[role]) for role in OPTIONAL_ROLES if role not in columns]
     required = [(role, names[role]) for role in OPTIONAL_ROLES if role in columns]
+    required += [(_role_of_where(name), name) for name in options.where or ()]
     if macro is not None and macro != names['cluster']:
         optional.append(('macro', macro))
     if by is not None and by not in (*names.values(), macro):
@@ -130,6 +132,10 @@ def score_layouts(names: Mapping[str, str], options: TableOptions) -> list[Recor
     return layouts
 
 
+def _role_of_where(column: str) -> str:
+    return f'where {column}'
+
+
 class ScoreTable(NamedTuple):
     origin: Any
     given_name: str  # '' if it was given none
@@ -154,7 +160,7 @@ def read_tables(
         if may_be_logs and (logs := first_look.logs_in(origin)):
             table, source = read_logs(path, logs, options.measures or ())
         records = _read_table(table, name, layouts)
-        records = replace(records, source=source or records.source)
+        records = _rows_where(replace(records, source=source or records.source), options.where)
         score_tables.append(ScoreTable(table, given_name, seed, path, name, records))
     return score_tables
 
@@ -179,6 +185,22 @@ def _read_table(table: Any, name: str, layouts: Sequence[RecordLayout]) -> Recor
     _check_columns_of(records, has_systems=bool(layouts[-1].classes))
     if isinstance(records.layout, OwnLayout) or has_measures(records):
         return without_means(records)
+    return records
+
+
+def _rows_where(records: Records, where: Mapping[str, str] | None) -> Records:
+    """Keep the rows with a text in each of some columns; raise FormatError if none is left."""
+    for column, value in (where or {}).items():
+        role = _role_of_where(column)
+        if role not in records.layout.by_role:  # lines of trec_eval
+            raise records.source.error('no header', f'a column {column}, for --where')
+        texts = records[role].to_pandas()
+        is_kept = (texts == str(value)).to_numpy()
+        if not is_kept.any():
+            expected = f'one of {abridged([*map(shown, texts.unique())])}'
+            raise records.source.error(f'no {shown(value)}', expected, field=column)
+        columns = records.columns.filter(is_kept).combine_chunks()
+        records = replace(records, columns=columns, lines=records.lines.select(is_kept))
     return records
 
 

@@ -225,6 +225,8 @@ def _with_distinct_systems(
         item_column = table.records.layout.by_role['item']
         expected = 'one: average them first, or give ids of rows by --columns item=…,cluster='
         expected += f'{item_column}, or seeds by --columns seed=…'
+        if differing:
+            expected += f', or keep one by --where {differing[0]}=…'
         if 'measure' in (*differing, *table.records.layout.roles[:1]):
             expected = 'each measure of a topic once; qid,measure,value need no --columns'
         if groups := DATASET_COLUMNS.intersection(differing):

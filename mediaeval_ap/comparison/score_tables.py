@@ -144,6 +144,11 @@ def _check_names(options: TableOptions, names: Mapping[str, str]) -> None:
     other_columns = {*names.values()} - {names['cluster']}
     if macro is not None and (plain_text(macro) is None or macro in other_columns):
         raise ParameterError(f'found {shown(macro)}, expected a column of groups', 'macro')
+    roles = {*names.values(), macro, options.by}
+    for column in options.where or ():
+        if column in roles:
+            expected = 'a column without a role'
+            raise ParameterError(f'found {shown(column)}, expected {expected}', 'where')
     for option, value in ('systems', options.systems), ('measures', options.measures):
         if not isinstance(value, list | tuple | None):
             raise ParameterError(f'found {shown(value)}, expected a list of names', option)
@@ -237,6 +242,9 @@ def _notes(
 ) -> Iterator[str]:
     for table in score_tables:
         yield from table.records.notes(table.path)
+    if options.where:
+        conditions = ' and '.join(f'{column} {value}' for column, value in options.where.items())
+        yield f'Only rows with {conditions}'
     if missing:
         yield missing[:1].upper() + missing[1:]
     columns = [column for table in score_tables for column in table.records.layout.numbers]

@@ -957,3 +957,46 @@ def test_items_that_lost_their_zeros_are_told(missing):
     is_error = pytest.raises(ParameterError, match='18 of 49 items without a value')
     with pytest.warns(DataWarning, match=told), is_error if missing == 'error' else nullcontext():
         compare(tables, missing=missing)
+
+
+@pytest.mark.parametrize('kind', ['frame', 'csv', 'wide', 'json lines'])
+def test_rows_where_columns_have_a_text(kind, tmp_path):
+    """As if the other rows were not there; errors name the lines of the whole file."""
+    frame = wide_frame() if kind == 'wide' else long_frame()
+    other = frame.assign(**{name: 0.5 for name in frame if frame[name].dtype == 'float64'})
+    whole = pandas.concat(
+        [frame.assign(filter='7', task='qa'), other.assign(filter='8', task='qa')]
+    )
+    whole = whole.sample(frac=1, random_state=4, ignore_index=True)  # any order would do
+    table = whole
+    if kind != 'frame':
+        table = str(tmp_path / 'scores')
+        if kind == 'json lines':
+            rows = whole.to_dict('records')
+            Path(table).write_text(''.join(f'{json.dumps(row)}\n' for row in rows))
+        else:
+            whole.to_csv(table, index=False)
+    systems = ['a', 'b', 'c'] if kind == 'wide' else None
+    kept = compare(table, where={'filter': 7, 'task': 'qa'}, systems=systems)
+    alone = compare(frame)
+    assert kept.pairs == alone.pairs
+    assert kept.leaderboard == alone.leaderboard
+    assert 'Only rows with filter 7 and task qa' in kept.notes
+
+
+@pytest.mark.parametrize(
+    ('where', 'told'),
+    [
+        ({'filter': 'strict'}, "filter: found no 'strict', expected one of '7', '8'"),
+        ({'filters': '7'}, 'found no column filters'),
+        ({'item': 'q000'}, "where: found 'item', expected a column without a role"),
+    ],
+)
+def test_rows_that_no_table_has(where, told):
+    frame = pandas.concat([long_frame().assign(filter='7'), long_frame().assign(filter='8')])
+    with pytest.raises(Error, match=re.escape(told)):
+        compare(frame, where=where)
+    with pytest.raises(
+        FormatError, match=r'as filter differs, .*, or keep one by --where filter=…'
+    ):
+        compare(frame)
