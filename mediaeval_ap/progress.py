@@ -8,31 +8,37 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any, ParamSpec, Self, TypeVar
 
-DELAY_SECONDS = 0.5  # whoever waits for less needs no bar
+DELAY_SECONDS = 0.5  # before a bar is drawn: whoever waits for less needs no bar
 
 _is_shown: ContextVar[bool] = ContextVar('_is_shown', default=False)
+_after_each: ContextVar[Callable[[], object]] = ContextVar('_after_each', default=int)
 P = ParamSpec('P')
 R = TypeVar('R')
 T = TypeVar('T')
 
 
 @contextmanager
-def _bars_shown(is_shown: bool) -> Iterator[None]:
-    token = _is_shown.set(is_shown)
+def _having(variable: ContextVar[T], value: T) -> Iterator[None]:
+    token = variable.set(value)
     try:
         yield
     finally:
-        _is_shown.reset(token)
+        variable.reset(token)
 
 
 def progress_shown(is_shown: bool = True) -> AbstractContextManager[None]:
     """Show progress bars within a block; an outer block that shows them wins."""
-    return _bars_shown(is_shown or _is_shown.get())
+    return _having(_is_shown, is_shown or _is_shown.get())
 
 
 def progress_hidden() -> AbstractContextManager[None]:
     """Hide progress bars within a block."""
-    return _bars_shown(False)
+    return _having(_is_shown, False)
+
+
+def after_each(action: Callable[[], object]) -> AbstractContextManager[None]:
+    """Call a function, too, after each item of `tracked` within a block."""
+    return _having(_after_each, action)
 
 
 def shows_progress(function: Callable[P, R]) -> Callable[P, R]:
@@ -70,6 +76,11 @@ class Bar:
         if self._bar is not None:
             self._bar.close()
 
+    def draw(self) -> None:
+        """Draw the bar before its first step, which may take long."""
+        if self._bar is not None:
+            self._bar.refresh()
+
     def add(self, amount: int = 1) -> None:
         """Move the bar forward by an amount."""
         if self._bar is not None:
@@ -91,3 +102,4 @@ def tracked(items: Iterable[T], description: str, unit: str) -> Iterator[T]:
         for item in items:
             yield item
             bar.add()
+            _after_each.get()()

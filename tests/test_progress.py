@@ -34,6 +34,21 @@ def test_quick_work_has_no_bar(capsys):
     assert capsys.readouterr().err == ''
 
 
+def test_a_bar_is_drawn_before_a_step_that_takes_long(capsys):
+    with progress.progress_shown(), progress.Bar('thinking', 3) as bar:
+        bar.draw()
+        assert '0/3' in capsys.readouterr().err
+
+
+def test_work_is_counted_by_whoever_began_it(capsys):
+    """A block of queries moves the bar of all of them."""
+    done = []
+    with progress.progress_shown(), progress.after_each(lambda: done.append(1)):
+        assert list(progress.tracked('ab', 'scoring', ' queries')) == ['a', 'b']
+    assert len(done) == 2
+    assert capsys.readouterr().err == ''
+
+
 @pytest.mark.usefixtures('_slow')
 def test_bars_make_room_for_a_message(capsys):
     with progress.progress_shown(), progress.Bar('thinking'):

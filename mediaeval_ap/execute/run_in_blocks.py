@@ -24,7 +24,7 @@ from mediaeval_ap.evaluation.prepared_run import (
 from mediaeval_ap.evaluation.scoring import finish_evaluation, score_names
 from mediaeval_ap.execute import block_folder
 from mediaeval_ap.execute.block_folder import BlockFolder
-from mediaeval_ap.progress import Bar, progress_hidden, tracked
+from mediaeval_ap.progress import Bar, after_each, progress_hidden
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.tables import Provenance, Table
@@ -174,19 +174,15 @@ class RunInBlocks:
         run, ranking_or_store = self._opened  # first, so that no block's time includes it
         opened = run, self.request.selected_queries.source, self.request.measures
         n_scored = 0
-        if isinstance(jobs, int):
-            if len(blocks) == 1:  # not hidden: it shows a bar of its queries
-                self._keep(numbers[0], score_queries(*opened, blocks[0]))
-                return
-            if jobs > 1:  # the preparations of the first query would distort the estimate
-                with progress_hidden():
-                    score_queries(*opened, blocks[0][:1])
-        with Bar('scoring', len(blocks), ' blocks') as bar, progress_hidden():
+        n_queries = sum(map(len, blocks))
+        with Bar('scoring', n_queries, ' queries') as bar, progress_hidden():
+            if isinstance(jobs, int) and min(jobs, len(blocks)) > 1:
+                score_queries(*opened, blocks[0][:1])  # its preparations would distort the estimate
             clock = Clock()
             n_packed = len(run.ranking) if isinstance(ranking_or_store, Ranking) else 0
             while isinstance(jobs, int) and n_scored < len(blocks):
-                self._keep(numbers[n_scored], score_queries(*opened, blocks[n_scored]))
-                bar.add()
+                with after_each(bar.add):
+                    self._keep(numbers[n_scored], score_queries(*opened, blocks[n_scored]))
                 n_scored += 1
                 if clock.pays(len(blocks) / n_scored - 1, jobs, n_packed):
                     break
@@ -194,6 +190,7 @@ class RunInBlocks:
                 # Imported here, as small evaluations need no workers.
                 from mediaeval_ap.execute import worker_processes
 
+                bar.draw()
                 packed = self.request.pack(ranking_or_store)
                 with closing(
                     worker_processes.run_tasks(jobs, score_block, packed, remaining_blocks)
@@ -202,7 +199,7 @@ class RunInBlocks:
                         if isinstance(block, Exception):
                             raise block
                         self._keep(numbers[n_scored + number], block)
-                        bar.add()
+                        bar.add(len(remaining_blocks[number]))
 
     def _keep(self, number: int, block: Evaluation) -> None:
         self._blocks[number] = block
@@ -338,8 +335,11 @@ def _evaluate_in_parallel(
     waiting: dict[int, Evaluation | Exception] = {}  # until the results of earlier runs are there
     shared = pickle.dumps(runs[0].request)
     n_yielded = 0
-    with closing(worker_processes.run_tasks(jobs, evaluate_file, shared, paths)) as results:
-        for number, result in tracked(results, 'scoring', ' runs'):
+    tasks = worker_processes.run_tasks(jobs, evaluate_file, shared, paths)
+    with closing(tasks) as results, Bar('scoring', len(runs), ' runs') as bar:
+        bar.draw()
+        for number, result in results:
+            bar.add()
             waiting[order[number]] = result
             while n_yielded in waiting:
                 result = waiting.pop(n_yielded)
