@@ -36,7 +36,7 @@ from mediaeval_ap.errors import (
     shown,
     warn_caller,
 )
-from mediaeval_ap.progress import progress_hidden
+from mediaeval_ap.progress import after_each, progress_hidden
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -54,6 +54,7 @@ _shared = b''  # in a process of loky: the data that all of its tasks share
 class WorkerPool(NamedTuple):
     executor: Executor
     shared: Any
+    after_query: Callable[[], object] = int  # called in a worker
     silence_warnings: Callable[[], list[DataWarning]] = list  # about silent workers
     # Errors that end all tasks.
     fatal: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError, ProcessError)
@@ -94,7 +95,7 @@ def run_tasks(
         with _worker_pool(jobs, shared, len(arguments)) as pool:
             while True:
                 for number, argument in islice(unsubmitted, IN_FLIGHT - len(futures)):
-                    task = function, pool.shared, argument, versions()
+                    task = function, pool.shared, argument, versions(), pool.after_query
                     futures[pool.executor.submit(_call, *task)] = number
                 if not futures:
                     return
@@ -112,13 +113,22 @@ def run_tasks(
             future.cancel()
 
 
-def _call(function: Any, shared: bytes, argument: Any, expected: tuple[str, ...]) -> Any:
+def _call(function: Any, shared: bytes, argument: Any, expected: Any, after_query: Any) -> Any:
     """Run a task in a worker; raise if its versions differ, because values could differ then."""
     if (own_versions := versions()) != expected:
         remedy = f'expected {" ".join(expected)} as here; install the same on all machines'
         raise ProcessError(f'a worker on {gethostname()}: found {" ".join(own_versions)}, {remedy}')
-    with progress_hidden(), one_core():
+    with progress_hidden(), one_core(), after_each(after_query):
         return function(shared or _shared, argument)
+
+
+def _stop_if_unwanted() -> None:
+    """End a task of Dask whose client has gone: others wait for this worker."""
+    from distributed import Reschedule, get_worker
+
+    worker = get_worker()
+    if worker.state.tasks[worker.get_current_task()].state == 'cancelled':
+        raise Reschedule
 
 
 @cache
@@ -204,7 +214,8 @@ def _dask_workers(client: Client, shared: bytes) -> Iterator[WorkerPool]:
             shared_future = client.submit(bytes, shared, pure=False)
         fatal = *cancelled, KilledWorker, ProcessError
         silence_warnings = partial(_silence_warnings, client, {})
-        yield WorkerPool(client.get_executor(pure=False), shared_future, silence_warnings, fatal)
+        executor = client.get_executor(pure=False)
+        yield WorkerPool(executor, shared_future, _stop_if_unwanted, silence_warnings, fatal)
     except KilledWorker as error:
         raise ProcessError(
             f'{address}: each worker that computed one of the tasks ended: is the memory of '

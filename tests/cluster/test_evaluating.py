@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 import warnings
@@ -107,6 +108,34 @@ def test_a_killed_scheduler_costs_the_blocks_in_flight(client, store, calls, tmp
     assert found == expected
     n_calls = len(list(calls.iterdir())) - 1
     assert n_calls - len(blocks_in(kept)) <= 2  # one block for each worker
+
+
+# A client whose tasks of ten minutes the test does not wait for.
+LONG = """
+import sys
+import time
+from mediaeval_ap.execute.worker_processes import connect, run_tasks
+from mediaeval_ap.progress import tracked
+def score(_, queries):
+    for _ in tracked(queries, 'scoring', ' queries'):
+        time.sleep(0.05)
+with connect(sys.argv[1]) as client:
+    list(run_tasks(client, score, b'', [range(12_000)] * 9))
+"""
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGKILL])
+def test_workers_are_free_soon_after_a_client_has_gone(cluster, client, store, number):
+    def n_active():
+        return list(client.run(lambda dask_worker: len(dask_worker.active_keys)).values())
+
+    command = [sys.executable, '-c', LONG, cluster.address]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    while n_active() != [1, 1]:
+        time.sleep(0.05)
+    process.send_signal(number)
+    process.wait()
+    check_equal(AveragePrecision(REFERENCE), store, client)
 
 
 def test_a_killed_scheduler_without_resume_is_an_error_with_the_way(store, tmp_path):
