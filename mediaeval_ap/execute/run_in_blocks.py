@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Generator, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from contextvars import copy_context
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -41,7 +43,7 @@ START_SECONDS = 0.2  # of CPU until a process has imported everything: 0.15 to 0
 PACKED_ROWS = 20_000_000  # rows in memory that can be sent to a process per second
 GAIN_SECONDS = 0.2  # a smaller gain is not worth it: estimates are wrong by as much
 PROBE_SECONDS = 0.05  # of work, from which the remaining time is estimated
-N_OPENED_RUNS = 4  # in the cache of a worker
+N_OPENED_RUNS = 4  # in the cache of a worker, and at once on workers
 BLOCKS_PER_PROCESS = 16  # so that all processes end at about the same time
 # Runs with more bytes in total go to processes at once, as reading them takes 0.5 s or more.
 WORTH_SHARING_BYTES = 16 << 20
@@ -301,27 +303,36 @@ def _entry_in_plan(criteria: Criteria, run: Run) -> tuple[dict[str, Any] | None,
 
 def evaluate_runs(runs: Sequence[RunInBlocks], jobs: Workers) -> Generator[Evaluation | Exception]:
     """Yield, for each run, its result with warnings, or the exception about it."""
-    n_processes = jobs if isinstance(jobs, int) else 1
+    if not isinstance(jobs, int):  # several runs at once: no worker waits for the end of one
+        contexts = [copy_context() for _ in runs]  # with the bars of this thread
+        threads = ThreadPoolExecutor(N_OPENED_RUNS)
+        try:
+            yield from threads.map(lambda c, run: c.run(_evaluate_run, run, jobs), contexts, runs)
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
+        return
     sizes = list(map(_size, runs))
     clock = Clock()
     for number, run in enumerate(runs):
         remaining_sizes = sizes[number:]
         # Processes share runs only if each gets one; else they share the queries of each run.
-        if 1 < n_processes <= len(remaining_sizes) and min(remaining_sizes) >= 0:
+        if 1 < jobs <= len(remaining_sizes) and min(remaining_sizes) >= 0:
             is_large = sum(remaining_sizes) > WORTH_SHARING_BYTES
-            if is_large or (number and clock.pays(len(remaining_sizes) / number, n_processes)):
-                yield from _evaluate_in_parallel(runs[number:], remaining_sizes, n_processes)
+            if is_large or (number and clock.pays(len(remaining_sizes) / number, jobs)):
+                yield from _evaluate_in_parallel(runs[number:], remaining_sizes, jobs)
                 return
-        result: Evaluation | Exception
-        try:
-            run.compute(jobs)
-            result = run.evaluation()
-        except ProcessError:  # not about the run
-            raise
-        except Exception as error:
-            run.forget()
-            result = error
-        yield result
+        yield _evaluate_run(run, jobs)
+
+
+def _evaluate_run(run: RunInBlocks, jobs: Workers) -> Evaluation | Exception:
+    try:
+        run.compute(jobs)
+        return run.evaluation()
+    except ProcessError:  # not about the run
+        raise
+    except Exception as error:
+        run.forget()
+        return error
 
 
 def _evaluate_in_parallel(

@@ -2,16 +2,18 @@
 
 import os
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import commands
 import process_tasks
 import pytest
-from hanging import no_hang
+from hanging import SECONDS, no_hang
 from stores import stored
 
 from mediaeval_ap import AveragePrecision, choices
-from mediaeval_ap.errors import Error, ParameterError, ProcessError, ReadError
+from mediaeval_ap.errors import Error, FormatError, ParameterError, ProcessError, ReadError
 from mediaeval_ap.execute import run_in_blocks, worker_processes
 from mediaeval_ap.execute.run_in_blocks import Clock, EvaluationRequest
 
@@ -154,6 +156,39 @@ def test_a_store_that_is_replaced_meanwhile_is_refused(tmp_path, monkeypatch, he
     average_precision = AveragePrecision('samples/reference.txt', K=[10])
     with pytest.raises(ReadError, match=rf'^{path}: is not the store that was'):
         average_precision.evaluate(path, jobs=2)
+
+
+class Together(ThreadPoolExecutor):
+    """Tasks wait until those of several runs are there."""
+
+    def __init__(self, n_runs):
+        super().__init__()
+        self.runs = set()
+        self.n_runs = n_runs
+        self.are_there = Event()
+
+    def submit(self, function, *task):
+        self.runs.add(task[1])
+        if len(self.runs) == self.n_runs:
+            self.are_there.set()
+        return super().submit(lambda: self.are_there.wait(SECONDS) and function(*task))
+
+
+def test_an_executor_gets_several_runs_at_once():
+    """Results are in the order of the runs, and an error stands for the run that has it."""
+    rows = [('x', 'v', str(shot), f'name_{shot}', 0.5) for shot in range(6)]
+    average_precision = AveragePrecision([row[:4] for row in rows])
+    runs = [rows[:3], rows[2:], [('x', 'v')], rows, rows[::2]]
+    request = EvaluationRequest.of(average_precision.criteria, None, ())
+    with Together(4) as executor, no_hang():
+        found = list(
+            run_in_blocks.evaluate_runs(run_in_blocks.runs_in_blocks(request, runs), executor)
+        )
+    assert isinstance(found.pop(2), FormatError)
+    del runs[2]
+    assert [each.to_dict() for each in found] == [
+        average_precision.evaluate(run).to_dict() for run in runs
+    ]
 
 
 def test_a_process_that_is_killed_ends_the_command(folder, monkeypatch):
