@@ -103,6 +103,17 @@ def write_whole(path: str | os.PathLike[str], content: Content) -> None:
     write_all_whole({path: content})
 
 
+def write_first(path: str, content: str) -> None:
+    """Write a file whole, unless there is one: of several processes, one writes it."""
+    with _replacement(path, _writer(path, content)) as (temporary, target), as_write_errors(path):
+        try:
+            os.link(temporary, target)
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without links
+            os.replace(temporary, target)
+
+
 def write_all_whole(contents: Mapping[str | os.PathLike[str], Content]) -> None:
     """Write files that belong together: all are on the disk before any replaces an older one."""
     with ExitStack() as stack:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mediaeval_ap.atomic_files import write_all_whole, write_whole
+from mediaeval_ap.atomic_files import write_all_whole, write_first, write_whole
 from mediaeval_ap.errors import WriteError
 from mediaeval_ap.tables import QUERIES, read
 
@@ -78,6 +78,21 @@ def test_written_as_it_is_read(tmp_path, suffix):
     assert path.read_bytes() == stored
     write_whole(path, b'as it is')
     assert path.read_bytes() == b'as it is'
+
+
+@pytest.mark.parametrize('links', [True, False])
+def test_of_several_processes_the_first_writes(tmp_path, monkeypatch, links):
+    if not links:  # as on some network drives
+        monkeypatch.setattr(os, 'link', refuse)
+    write_first(str(tmp_path / 'plan'), 'first')
+    assert (tmp_path / 'plan').read_text() == 'first'
+    if links:
+        write_first(str(tmp_path / 'plan'), 'second')
+    assert [path.read_text() for path in tmp_path.iterdir()] == ['first']
+
+
+def refuse(*_):
+    raise PermissionError
 
 
 def test_written_to_pipes_in_their_order(tmp_path):

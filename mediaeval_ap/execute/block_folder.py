@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from mediaeval_ap import __version__
-from mediaeval_ap.atomic_files import write_whole
+from mediaeval_ap.atomic_files import write_first, write_whole
 from mediaeval_ap.errors import (
     FormatError,
     ParameterError,
@@ -30,7 +30,7 @@ __all__ = ['collect']
 
 PLAN = 'plan.json'
 PLAN_SCHEMA = 'mediaeval-ap/plan/2'
-BLOCK_QUERIES = 100  # a killed process loses seconds of work, and there are few files
+BLOCK_QUERIES = 100  # at most: parts and workers need many blocks to share
 
 is_block = re.compile('[0-9]{3,}-[0-9]{5,}-[0-9a-f]{16}[.]json').fullmatch
 
@@ -45,29 +45,33 @@ class BlockFolder:
         self.n_blocks = -(-plan['n_queries'] // plan['block_queries'])
 
     @classmethod
-    def begin(cls, path: object, plan: Mapping[str, Any]) -> BlockFolder:
-        """Make a folder, or continue one that has the same plan."""
+    def begin(cls, path: object, plan: Mapping[str, Any], size: Callable[[], int]) -> BlockFolder:
+        """Make a folder, or continue one that has the same plan and keep the size of its blocks."""
         if not isinstance(path, str | os.PathLike):
             raise ParameterError(f'resume: found {shown(path)}, expected the path of a folder')
-        folder = cls(os.fsdecode(path), plan)
-        file = os.path.join(folder.path, PLAN)
+        path = os.fsdecode(path)
+        file = os.path.join(path, PLAN)
         try:
-            os.makedirs(folder.path, exist_ok=True)
+            os.makedirs(path, exist_ok=True)
         except (OSError, ValueError) as error:
             reason = str(error)
             if isinstance(error, FileExistsError):
                 reason = 'is a file, expected a folder'
-            raise WriteError(folder.path, reason) from error
-        older_plan = cls.open(folder.path).plan if os.path.exists(file) else {}
+            raise WriteError(path, reason) from error
+        if not os.path.exists(file):
+            block_queries = min(size(), BLOCK_QUERIES)
+            write_first(file, _plan_text({**plan, 'block_queries': block_queries}))
+        folder = cls.open(path)
         for field, value in plan.items():
-            if older_plan and field != 'names' and older_plan.get(field) != value:
+            if field != 'names' and folder.plan.get(field) != value:
                 advice = 'this folder holds another evaluation: choose another folder, or delete it'
                 expected = f'{_format_value(value)}; {advice}'
-                actual = _format_value(older_plan.get(field))
+                actual = _format_value(folder.plan.get(field))
                 raise FormatError(file, '', field, actual, expected=expected)
-        if not older_plan or (any(plan['names']) and older_plan['names'] != plan['names']):
-            content = json.dumps({**plan, 'sha256': digest_of(plan)}, indent=2)
-            write_whole(file, f'{content}\n')
+        older_names = folder.plan['names']
+        folder.plan = {**folder.plan, 'names': plan['names']}
+        if any(plan['names']) and older_names != plan['names']:
+            write_whole(file, _plan_text(folder.plan))
         return folder
 
     @classmethod
@@ -177,6 +181,10 @@ def collect(path: str | os.PathLike[str]) -> list[Evaluation]:
         evaluations.append(evaluation.called(name))
     warn_caller(warning for evaluation in evaluations for warning in evaluation.warnings)
     return evaluations
+
+
+def _plan_text(plan: Mapping[str, Any]) -> str:
+    return json.dumps({**plan, 'sha256': digest_of(plan)}, indent=2) + '\n'
 
 
 def _seal(path: str, block: Evaluation) -> str:

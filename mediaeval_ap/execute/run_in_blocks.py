@@ -15,6 +15,7 @@ from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mediaeval_ap import __version__
+from mediaeval_ap.cores import one_core
 from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, ProcessError, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria, Run
 from mediaeval_ap.evaluation.prepared_run import (
@@ -44,6 +45,7 @@ PACKED_ROWS = 20_000_000  # rows in memory that can be sent to a process per sec
 GAIN_SECONDS = 0.2  # a smaller gain is not worth it: estimates are wrong by as much
 PROBE_SECONDS = 0.05  # of work, from which the remaining time is estimated
 N_OPENED_RUNS = 4  # in the cache of a worker, and at once on workers
+BLOCK_SECONDS = 10  # of one core: a killed evaluation loses seconds of work
 BLOCKS_PER_PROCESS = 16  # so that all processes end at about the same time
 # Runs with more bytes in total go to processes at once, as reading them takes 0.5 s or more.
 WORTH_SHARING_BYTES = 16 << 20
@@ -122,9 +124,10 @@ class RunInBlocks:
 
     request: EvaluationRequest
     hypothesis: Run
-    folder: BlockFolder | None = None
     number: int = 0  # of the run in the plan of the folder
     name: str = ''  # of the run, if the user gave one
+    planned: dict[str, Any] | None = None  # its entry in the plan
+    folder: BlockFolder | None = field(default=None, init=False)
     _blocks: dict[int, Evaluation] = field(default_factory=dict, init=False)
 
     @cached_property
@@ -133,13 +136,12 @@ class RunInBlocks:
         criteria = self.request.criteria
         store = criteria.open_run(self.hypothesis)
         run = prepare_run(criteria, self.hypothesis if store is None else store)
-        if self.folder is not None and not isinstance(self.hypothesis, Table | Ranking):
+        if self.planned is not None and not isinstance(self.hypothesis, Table | Ranking):
             source = run.ranking.source
-            planned_sha256 = self.folder.plan['runs'][self.number]['sha256']
             sha256 = source.sha256 if store is None else store.sha256
-            if sha256 != planned_sha256:
+            if sha256 != self.planned['sha256']:
                 remedy = 'the run has changed; begin again in another folder'
-                expected = f'{planned_sha256}, as before: {remedy}'
+                expected = f'{self.planned["sha256"]}, as before: {remedy}'
                 raise FormatError(source.name, '', 'SHA-256', f'{sha256}', expected=expected)
         return run, run.ranking if store is None else store
 
@@ -153,12 +155,29 @@ class RunInBlocks:
         vars(self).pop('_opened', None)
         self._blocks.clear()
 
+    def timed_block(self) -> int:
+        """Return the number of queries that take some seconds, by the pace of the second query."""
+        opened = self._opened[0], self.request.selected_queries.source, self.request.measures
+        names = self.request.selected_queries.names
+        with progress_hidden(), one_core():
+            score_queries(*opened, names[:1])  # also prepares the run
+            began = perf_counter()
+            score_queries(*opened, names[1:2])
+        return max(int(BLOCK_SECONDS / (perf_counter() - began + 1e-6)), 1)
+
+    def _block_queries(self, jobs: Workers) -> int:
+        if self.folder is not None:
+            return int(self.folder.plan['block_queries'])
+        most = block_folder.BLOCK_QUERIES
+        if isinstance(jobs, int):
+            n_blocks = 1 if jobs == 1 else BLOCKS_PER_PROCESS * jobs
+            most = -(-len(self.request.selected_queries.names) // n_blocks)
+        return most if jobs == 1 else min(self.timed_block(), most)
+
     def compute(self, jobs: Workers = 1, part: tuple[int, int] = (1, 1)) -> Part:
         """Compute the missing blocks of a part; `jobs` is a number of processes, or an executor."""
         names = self.request.selected_queries.names
-        size = block_folder.BLOCK_QUERIES
-        if self.folder is None and isinstance(jobs, int):
-            size = max(-(-len(names) // (BLOCKS_PER_PROCESS * jobs if jobs > 1 else 1)), 1)
+        size = max(self._block_queries(jobs), 1)
         numbers = list(range(1, max(-(-len(names) // size), 1) + 1))
         if self.folder is not None:
             n_before = self.number * len(numbers) - part[0]
@@ -233,17 +252,19 @@ def runs_in_blocks(
     names: Sequence[str] = (),
 ) -> list[RunInBlocks]:
     """Prepare runs to score in blocks; with a path, results are kept in that folder."""
-    folder = None
     names = names or [''] * len(runs)
-    if path is not None:
-        entries = [_entry_in_plan(request.criteria, run) for run in runs]
-        runs = [run for _, run in entries]
-        folder = BlockFolder.begin(path, _plan(request, [entry for entry, _ in entries], names))
-        names = folder.plan['names']
-    return [
-        RunInBlocks(request, run, folder, number=number, name=name)
-        for number, (run, name) in enumerate(zip(runs, names, strict=True))
+    if path is None:
+        return [RunInBlocks(request, run, name=name) for run, name in zip(runs, names, strict=True)]
+    entries = [_entry_in_plan(request.criteria, run) for run in runs]
+    split_runs = [
+        RunInBlocks(request, run, number, name, entry)
+        for number, ((entry, run), name) in enumerate(zip(entries, names, strict=True))
     ]
+    plan = _plan(request, [entry for entry, _ in entries], names)
+    folder = BlockFolder.begin(path, plan, split_runs[0].timed_block)
+    for split_run in split_runs:
+        split_run.folder = folder
+    return split_runs
 
 
 def _plan(request: EvaluationRequest, runs: Sequence[Any], names: Sequence[str]) -> dict[str, Any]:
@@ -270,7 +291,6 @@ def _plan(request: EvaluationRequest, runs: Sequence[Any], names: Sequence[str])
         **{role: _table_in_plan(table) for role, table in inputs.items()},
         'n_skipped': request.selected_queries.n_skipped,
         'n_queries': len(request.selected_queries.names),
-        'block_queries': block_folder.BLOCK_QUERIES,
         'runs': list(runs),
         'names': list(names),
     }

@@ -9,7 +9,7 @@ import random
 import signal
 import sys
 
-STEPS = ('fsync', 'listdir', 'mkdir', 'open', 'replace', 'unlink')
+STEPS = ('fsync', 'link', 'listdir', 'mkdir', 'open', 'replace', 'unlink')
 ONE_IN = 6  # steps: a part is killed a few times before it is done
 MOST_KILLS = 2000  # of all parts together, far more than are needed
 
