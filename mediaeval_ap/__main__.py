@@ -43,9 +43,12 @@ def _leave(number: int, _: object) -> None:
     clean_up = getattr(files, 'clean_up_now', None)  # missing while the module is being imported
     if clean_up is not None:
         clean_up()
+    describe_state = getattr(sys.modules.get('mediaeval_ap.progress'), 'describe_state', str)
     try:
         if os.isatty(2):  # the line may hold a progress bar, or ^C
             os.write(2, b'\n')
+        if state := describe_state():
+            os.write(2, f'Interrupted: {state}\n'.encode())
     finally:
         os._exit(128 + number)
 

@@ -1,4 +1,4 @@
-"""Progress bars of tqdm on standard error, for work that takes longer than half a second."""
+"""Progress bars of tqdm on standard error, and the state of work that a signal interrupts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ DELAY_SECONDS = 0.5  # before a bar is drawn: whoever waits for less needs no ba
 
 _is_shown: ContextVar[bool] = ContextVar('_is_shown', default=False)
 _after_each: ContextVar[Callable[[], object]] = ContextVar('_after_each', default=int)
+describe_state: Callable[[], str] = str  # of the work of a command, when a signal ends it
 P = ParamSpec('P')
 R = TypeVar('R')
 T = TypeVar('T')

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mediaeval_ap import progress
 from mediaeval_ap.choices import check_part
 from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import HEADINGS, QUIET, main
@@ -101,6 +102,7 @@ def evaluate_command(
         try:
             request = EvaluationRequest.of(average_precision.criteria, queries, measures)
             split_runs = run_in_blocks.runs_in_blocks(request, runs, resume, names_of_runs(runs))
+            progress.describe_state = split_runs[0].describe_state
             if part is not None:
                 parts = [run.compute_part(part, jobs) for run in split_runs]
                 _tell_part(part, parts, split_runs)
@@ -128,14 +130,11 @@ def _tell_part(
         return
     n_computed = sum(counts.computed for counts in parts)
     n_found = sum(counts.found for counts in parts)
-    n_done = sum(len(folder.finished_blocks(run.number)) for run in split_runs)
-    n_blocks = folder.n_blocks * len(split_runs)
     number, n_parts = part
-    progress = 'has no block'
+    finding = 'has no block'
     if n_computed + n_found:
-        progress = f'computed {n_computed}, {n_found} were there'
-    state = f'{printable(folder.path)} has {n_done} of {n_blocks} blocks'
-    tell(f'Part {number} of {n_parts}: {progress}; {state}')
+        finding = f'computed {n_computed}, {n_found} were there'
+    tell(f'Part {number} of {n_parts}: {finding}; {folder.state}')
 
 
 def _check_scheduler_alone(part: tuple[int, int] | None, jobs: int) -> None:

@@ -17,6 +17,7 @@ from mediaeval_ap.errors import (
     ParameterError,
     ReadError,
     WriteError,
+    printable,
     shown,
     warn_caller,
 )
@@ -101,6 +102,13 @@ class BlockFolder:
             files = set(os.listdir(self.path))
         numbers = range(1, self.n_blocks + 1)
         return [n for n in numbers if os.path.basename(self.file(run, n)) in files]
+
+    @property
+    def state(self) -> str:
+        """Return how many blocks of all runs are there, as text."""
+        runs = range(len(self.plan['runs']))
+        n_finished = sum(len(self.finished_blocks(run)) for run in runs)
+        return f'{printable(self.path)} has {n_finished} of {self.n_blocks * len(runs)} blocks'
 
     def write(self, run: int, number: int, block: Evaluation) -> None:
         path = self.file(run, number)

@@ -174,6 +174,12 @@ class RunInBlocks:
             most = -(-len(self.request.selected_queries.names) // n_blocks)
         return most if jobs == 1 else min(self.timed_block(), most)
 
+    def describe_state(self) -> str:
+        """Return how many blocks of all runs are kept, and how to go on."""
+        if self.folder is None:
+            return 'nothing is kept; --resume DIR keeps finished blocks'
+        return f'{self.folder.state}; the same command goes on'
+
     def compute(self, jobs: Workers = 1, part: tuple[int, int] = (1, 1)) -> Part:
         """Compute the missing blocks of a part; `jobs` is a number of processes, or an executor."""
         names = self.request.selected_queries.names

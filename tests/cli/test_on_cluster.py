@@ -78,7 +78,26 @@ def test_without_workers_a_line_says_so_and_ctrl_c_releases_the_tasks(folder, tm
         assert re.fullmatch(warning, process.stderr.readline().decode())
         assert held(client)
         os.kill(process.pid, signal.SIGINT)
-        assert process.communicate() == (b'', b'')
+        state = b'Interrupted: nothing is kept; --resume DIR keeps finished blocks\n'
+        assert process.communicate() == (b'', state)
         assert process.returncode == 130
         while held(client):
             time.sleep(0.01)
+
+
+def test_ctrl_c_tells_how_many_blocks_are_kept(folder, tmp_path):
+    arguments = 'evaluate', 'reference.txt', 'run.store', 'other.store', '--resume', 'blocks'
+    assert run(*arguments, '--part', '1/2', '--quiet').exit_code == 0
+    n_kept = len(list((folder / 'blocks').glob('*-*.json')))
+    (tmp_path / 'idle').mkdir()
+    with dask_cluster(tmp_path / 'idle') as cluster:  # without workers
+        process = subprocess.Popen(
+            [sys.executable, '-c', SOON, *arguments, '--scheduler', cluster.address],
+            stderr=subprocess.PIPE,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+        process.stderr.readline()
+        os.kill(process.pid, signal.SIGINT)
+        _, error = process.communicate()
+    state = f'blocks has {n_kept} of {2 * n_kept} blocks; the same command goes on'
+    assert (error.decode(), process.returncode) == (f'Interrupted: {state}\n', 130)

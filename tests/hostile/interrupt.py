@@ -2,8 +2,8 @@
 
 Each try starts a command as its console script does, and sends it SIGINT, SIGTERM, SIGHUP or
 SIGQUIT at a moment between its first import and its end. It must exit with 128 + the number of the
-signal, say nothing, and leave no output and nothing temporary, here or in TMPDIR; or it was done,
-and has to have exited with 0 and all of its output.
+signal, say at most how many blocks are kept, and leave no output and nothing temporary, here or in
+TMPDIR; or it was done, and has to have exited with 0 and all of its output.
 """
 
 import os
@@ -224,9 +224,9 @@ def find_defect(job, number, whole, ended):
 
 
 def _unexpected(stderr):
-    """Return the lines of stderr except warnings, which are about the data."""
+    """Return the lines of stderr except warnings about the data, and the state of the work."""
     lines = stderr.splitlines(keepends=True)
-    return ''.join(line for line in lines if not line.startswith('Warning: '))
+    return ''.join(line for line in lines if not line.startswith(('Warning: ', 'Interrupted: ')))
 
 
 def tries(interrupter, names, count, seed):
