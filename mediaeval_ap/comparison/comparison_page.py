@@ -87,7 +87,7 @@ def context_of(data: JsonObject, caption: str, facts: JsonObject) -> dict[str, A
     parameters = compared['manifest']['parameters']
     claimed = metrics[0]
     inputs = data['manifest']['inputs']
-    file_names = run_names([*(row['name'] for row in inputs), ''])  # '' shares no suffix: all stay
+    file_names = run_names([row['name'] for row in inputs], with_suffixes=True)
     value_names = {value_name(metric).partition('@')[0] for metric in metrics}
     common_name = 'value'
     if len(value_names) == 1:
@@ -114,7 +114,7 @@ def context_of(data: JsonObject, caption: str, facts: JsonObject) -> dict[str, A
         'remarks': [
             list(same_text) for _, same_text in groupby(data['remarks'], itemgetter('what'))
         ],
-        'inputs': list(zip(inputs, file_names[:-1], strict=True)),
+        'inputs': list(zip(inputs, file_names, strict=True)),
         **dict.fromkeys(
             ('n_relevant', 'teams', 'judged', 'pool', 'loss', 'asked', 'gate', 'definition')
         ),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import PurePath
 from typing import Any
 
@@ -14,46 +15,41 @@ from mediaeval_ap.errors import ParameterError, printable, shown
 
 STANDARD_INPUT_NAME = '<stdin>'
 FILE_SUFFIXES = {
-    *'.txt .csv .tsv .json .parquet .arrow .npy .store .run .label'.split(),
+    *'.txt .csv .tsv .json .jsonl .parquet .pq .arrow .npy .store .run .trec .eval .label'.split(),
     *COMPRESSED_SUFFIXES,
 }
 
-PathParts = dict[PurePath, tuple[str, ...]]
 
-
-def run_names(paths: Sequence[str], given_names: Sequence[str] = ()) -> list[str]:
+def run_names(
+    paths: Sequence[str], given_names: Sequence[str] = (), *, with_suffixes: bool = False
+) -> list[str]:
     """Return a name for each run: the given one, or the last part of its path.
 
-    The names leave out the suffixes that all paths share; the name of a single path leaves out the
-    usual suffixes of files. Where last parts are equal, names keep parent folders until they
-    differ. Where a name from a path equals a given name, all names from paths keep their suffixes
-    or, if that is not enough, are the whole paths. Equal paths have equal names.
+    Names leave out the usual suffixes of files. A name that another run has, or could have, gets
+    its suffixes, then parent folders, until it differs; if nothing helps, it is the whole path.
+    Equal paths have equal names.
 
     Examples
     --------
-    >>> run_names(['a/run.txt', 'b/run.txt', 'c/other.txt'])
-    ['a/run', 'b/run', 'other']
-    >>> run_names(['runs/a.txt', 'runs/b.txt'], ['b', ''])
-    ['b', 'b.txt']
+    >>> run_names(['a/run.txt', 'b/run.txt', 'c/other.txt.gz', 'd/me.txt', 'd/me.csv'])
+    ['a/run', 'b/run', 'other', 'me.txt', 'me.csv']
     """
     names = [
         name or (STANDARD_INPUT_NAME if path == '-' else '')
         for path, name in zip(paths, given_names or [''] * len(paths), strict=True)
     ]
     user_names = [name for name in given_names if name]
-    refuse_repeats(user_names)
-    unnamed: PathParts = {
-        PurePath(path): PurePath(path).parts or (path,)
+    ends_by_path = {
+        PurePath(path): list(_ends(PurePath(path), with_suffixes))
         for path, name in zip(paths, names, strict=True)
         if not name
     }
-    whole: PathParts = {path: (str(path),) for path in unnamed}
-    for parts in _without_suffixes(unnamed), unnamed, whole:
-        name_by_path = _shortest_distinct_ends(parts)
-        if set(user_names).isdisjoint(name_by_path.values()):
-            break
-    else:
-        refuse_repeats(sorted([*user_names, *name_by_path.values()]))
+    n_runs = Counter(chain({*filter(None, names)}, *map(set, ends_by_path.values())))
+    name_by_path = {
+        path: next((end for end in ends if n_runs[end] == 1), ends[-1])
+        for path, ends in ends_by_path.items()
+    }
+    refuse_repeats([*user_names, *name_by_path.values()])
     return [name or name_by_path[PurePath(path)] for path, name in zip(paths, names, strict=True)]
 
 
@@ -106,27 +102,12 @@ def refuse_repeats(names: Iterable[str]) -> None:
         raise ParameterError(f'runs: found {shown(repeated[0])} twice, expected each name once')
 
 
-def _without_suffixes(paths: PathParts) -> PathParts:
-    """Remove the suffixes that all last parts share, as long as they begin with a letter."""
-    while True:
-        suffix, *others = {os.path.splitext(last)[1] for *_, last in paths.values()} or {''}
-        if others:
-            return paths
-        if not suffix[1:2].isalpha() or (len(paths) == 1 and suffix.lower() not in FILE_SUFFIXES):
-            return paths
-        paths = {
-            path: (*parts[:-1], parts[-1].removesuffix(suffix)) for path, parts in paths.items()
-        }
-
-
-def _shortest_distinct_ends(paths: PathParts) -> dict[PurePath, str]:
-    """Return, for each path, its shortest end that no other path has."""
-    names: dict[PurePath, str] = {}
-    n_parts = 0
-    while len(names) < len(paths):
-        n_parts += 1
-        times = Counter(parts[-n_parts:] for parts in paths.values())
-        for path, parts in paths.items():
-            if path not in names and times[parts[-n_parts:]] == 1:
-                names[path] = printable(PurePath(*parts[-n_parts:]).as_posix())
-    return names
+def _ends(path: PurePath, with_suffixes: bool) -> Iterator[str]:
+    """Yield the ends of a path, shortest first, each without and with the suffixes of files."""
+    *folders, last = path.parts or (str(path),)
+    stem, suffix = os.path.splitext(last)
+    while suffix.lower() in FILE_SUFFIXES:
+        stem, suffix = os.path.splitext(stem)
+    for begin in range(len(folders), -1, -1):
+        for end in (last,) if with_suffixes else (stem + suffix, last):
+            yield printable(PurePath(*folders[begin:], end).as_posix())

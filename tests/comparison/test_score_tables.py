@@ -413,7 +413,7 @@ JSON = {
     '{"item": 1, "value": "0.5"}': r"line 1, value: found '0.5' \(str\), expected a finite number",
     f'{{"item": 1, "value": {2**53 + 1}}}': 'line 1, value: found 9007199254740993',
     '{"item": 7, "value": 1}\n\n\n{"item": "7", "value": 1}': (
-        "line 4, item: found 2 rows for '7' of 'scores.jsonl', expected one"
+        "line 4, item: found 2 rows for '7' of 'scores', expected one"
     ),
     '{"item": "a\\ud800", "value": 1}': "line 1, item: found 'a.ud800' .str., expected text",
     '{"item": "a", "a": 1, "b": 0, "meta": {}}': r'meta: found \{\} .*, expected a .*; .*--systems',

@@ -17,8 +17,10 @@ NAMES = {
     'run.store/': 'run',
     '.txt': '.txt',
     'a_0.5 b_0.5': 'a_0.5 b_0.5',
-    'a.v1.txt b.v1.txt': 'a b',
-    'runs/a.txt runs/b.csv': 'a.txt b.csv',
+    'a.v1.txt b.v1.txt': 'a.v1 b.v1',
+    'runs/a.txt runs/b.csv': 'a b',
+    'runs/a.txt old/a.txt.gz b.csv': 'a.txt a.txt.gz b',
+    'x/run.txt y/run.txt y/run.csv z.txt': 'x/run y/run.txt run.csv z',
     'a/run.txt b/run.txt c/other.txt': 'a/run b/run other',
     'x/a/run.txt y/a/run.txt b/run.txt': 'x/a/run y/a/run b/run',
     'run a/run /a/run': 'run a/run /a/run',
@@ -26,7 +28,7 @@ NAMES = {
     'a.txt a.txt b.txt': 'a a b',
     'team=runs/a.txt runs/b.txt': 'team b',
     'b=runs/a.txt runs/b.txt': 'b b.txt',
-    'b=x b.txt=y runs/b.txt': 'b b.txt runs/b.txt',
+    'b=x b.txt=y runs/b.txt': 'b b.txt runs/b',
 }
 PARTS = st.sampled_from(['a', 'b', 'a.txt', 'b.txt', 'a.txt.gz', '.txt', '..', 'a.1', '-'])
 PATHS = st.lists(
@@ -64,6 +66,16 @@ def test_names_are_the_ends_of_paths_and_tell_them_apart(paths, random):
         assert name == '<stdin>' if path == '-' else name in str(PurePath(path))
     shuffled = random.sample(paths, len(paths))
     assert dict(zip(shuffled, run_names(shuffled), strict=True)) == names
+
+
+@given(PATHS, PATHS)
+def test_a_run_that_collides_with_none_keeps_its_name(paths, others):
+    """The file names of the others do not matter: next year's baseline has the name of this one."""
+    stems = {path: run_names([f'/{PurePath(path).name}'])[0] for path in [*paths, *others]}
+    for path, name in zip(paths, run_names([*paths, *others]), strict=False):
+        same = {PurePath(other) for other, stem in stems.items() if stem == stems[path]}
+        if len(same) == 1 and path != '-':
+            assert name == stems[path]
 
 
 def test_results_take_a_name():
