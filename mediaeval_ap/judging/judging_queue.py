@@ -36,6 +36,7 @@ class ToJudge:
     n_queries: int  # for which one judgement gives labels
     n_runs: int  # all runs, also those that do not return it
     reason: str
+    queries: list[str]  # those of `n_queries`, best rank first
 
 
 def reason_to_judge(
@@ -186,15 +187,17 @@ class Queue(Described):
         open_pairs = np.flatnonzero((self._chooser.unit == unit) & (self._labels == NOT_JUDGED))
         ranks = pairs.ranks[:, open_pairs]
         never = np.iinfo(np.int64).max
-        best = np.where(ranks > 0, ranks, never).min(axis=1).tolist()
-        best_first = sorted(zip(best, pairs.runs, strict=True))
-        rank_by_run = {run: rank for rank, run in best_first if rank < never}
+        ranks = np.where(ranks > 0, ranks, never)
+        best_first = sorted(zip(ranks.min(axis=1).tolist(), pairs.runs, strict=True))
+        by_rank = open_pairs[ranks.min(axis=0).argsort(kind='stable')]
+        queries = [pairs.queries[query] for query in pairs.query[by_rank].tolist()]
+        by_run = {run: rank for rank, run in best_first if rank < never}
         name = pairs.queries[pairs.query[unit]] if self._chooser.by == 'pair' else None
         corpus, video, shot = pairs.texts[pairs.shot[open_pairs[0]]]
         counts = len(open_pairs), len(pairs.runs)
         depth, near = (self.parameters[name] for name in ('depth', 'near'))
-        reason = reason_to_judge(rank_by_run.values(), *counts, depth, near)
-        return ToJudge(corpus, video, shot, name, float(score), rank_by_run, *counts, reason)
+        reason = reason_to_judge(by_run.values(), *counts, depth, near)
+        return ToJudge(corpus, video, shot, name, float(score), by_run, *counts, reason, queries)
 
     def after(self, judgement: Sequence[Any]) -> Queue:
         """Return the queue after one more judgement; the newest judgement of a shot counts.
@@ -277,11 +280,13 @@ class Queue(Described):
         fields = [*SHOT_FIELDS, *['person_name'] * (self._chooser.by == 'pair')]
         columns = self._chooser.pairs.criteria.columns
         titles = {field: title for field, title in columns.items() if field in fields}
+        more = ['queries'] * (self._chooser.by == 'shot')
         rows = [
             [*(getattr(line, field) for field in titles), line.score / unit, line.reason]
+            + [', '.join(line.queries) for _ in more]
             for line in self.lines
         ]
-        return Grid([*titles.values(), 'score', 'reason'], rows)
+        return Grid([*titles.values(), 'score', 'reason', *more], rows)
 
 
 def first_queue(pairs: PoolPairs, n: int, by: JudgedBy, strategy: Strategy) -> Queue:

@@ -30,8 +30,10 @@ def test_a_queue_in_each_format():
     first = queue.lines[0]
     assert '(rank-sum, by shot; 0 of 4 pool pairs are judged)' in output_of(*arguments)
     rows = output_of(*arguments, '--format', 'csv').splitlines()
-    assert rows[0] == 'corpus_id,video_id,shot_id,score,reason'
-    assert rows[1] == f'x,{first.video_id},{first.shot_id},{first.score},{first.reason}'
+    assert rows[0] == 'corpus_id,video_id,shot_id,score,reason,queries'
+    names = ', '.join(first.queries)
+    names = f'"{names}"' if ',' in names else names
+    assert rows[1] == f'x,{first.video_id},{first.shot_id},{first.score},{first.reason},{names}'
     lines = output_of(*arguments, '--format', 'jsonl').splitlines()
     assert json.loads(lines[0])['reason'] == first.reason
     written = json_of(*arguments)['lines']

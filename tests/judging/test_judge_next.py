@@ -57,7 +57,10 @@ def test_a_queue_is_what_slow_scores_say(by, strategy, reference, runs, depth, n
         pairs = units[unit_of(line)]
         # Sums are rounded in another order.
         assert line.score == pytest.approx(slow_score(strategy, ranks, pairs), rel=1e-12)
-        assert line.n_queries == len(pairs)
+        assert line.n_queries == len(pairs) == len(line.queries)
+        assert sorted(line.queries) == sorted(query for query, _ in pairs)
+        best_ranks = [min(ranks[query, unit_of(line)[0]].values()) for query in line.queries]
+        assert best_ranks == sorted(best_ranks)
         best = defaultdict(list)
         for pair in pairs:
             for run, rank in ranks[pair].items():
