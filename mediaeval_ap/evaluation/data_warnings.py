@@ -74,7 +74,8 @@ def repeated_rows(
         return []
     fate = 'kept' if are_kept else 'counted once'
     note = Note(f'repeat an earlier one exactly, and are {fate}', n_repeated, n_rows, 'rows')
-    return [DataWarning('repeated-rows', printable(source), note)]
+    more = ': was the file joined to itself?' * (2 * n_repeated >= n_rows)
+    return [DataWarning('repeated-rows', printable(source), note, more)]
 
 
 def repeated_queries(queries: Table) -> list[DataWarning]:
@@ -242,11 +243,14 @@ def likely_cause_in_tables(run: Ranking, reference: Table) -> str:
     in_run = {field: set(run.texts[field]) for field in fields}
     in_reference = {field: set(reference[field].values) for field in fields}
     disjoint = [field for field in fields if not in_run[field] & in_reference[field]]
-    for field in disjoint:
-        for other in fields:
-            n_shared = len(in_run[field] & in_reference[other])
-            if other != field and 2 * n_shared >= len(in_run[field]):
-                return f'{field} here holds values of {other} there: are columns exchanged?'
+    exchanged = [
+        f'{field} here holds values of {other} there'
+        for field in disjoint
+        for other in fields
+        if 2 * len(in_run[field] & in_reference[other]) >= len(in_run[field])
+    ]
+    if exchanged:
+        return f'{", ".join(exchanged)}: are columns exchanged?'
     for field in ('video_id', 'corpus_id', 'shot_id'):
         if field in disjoint and (cause := likely_cause(in_run[field], in_reference[field])):
             return f'{field} is {cause}'

@@ -28,6 +28,8 @@ _ERRORS = {
     'header': 'remove this line',
     'field-count': 'give the line these fields, separated by spaces or tabs, without spaces inside '
     'them',
+    'columns': 'write the columns in this order',
+    'joined': 'keep one copy: the file was joined to itself',
     'confidence': 'write a finite decimal number',
     'timestamp': 'write the seconds since the start of the video',
     'name': 'transliterate the name to lower-case letters, with _ for every space',

@@ -19,7 +19,7 @@ from mediaeval_ap.tables.faults import Cause
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 from mediaeval_ap.tables.table import Column, Table
 from mediaeval_ap.tables.text.reader import LenientTable
-from mediaeval_ap.tables.text.wrong_lines import EXCHANGED, no_rows_in_text, with_article
+from mediaeval_ap.tables.text.wrong_lines import EXCHANGED, no_rows_in_text, order_of, with_article
 from mediaeval_ap.tables.values import FINITE_DECIMAL, is_finite_decimal, without_leading_zeros
 from mediaeval_ap.validation.problems import Detail, Finding, Problem, at_rows, problem_at
 
@@ -39,8 +39,11 @@ def apply_rules(files: Mapping[str, LenientTable], campaign: Campaign) -> Iterat
     for role, file in files.items():
         yield from wrong_format(file, role == 'hypothesis' and 'reference' not in files)
     tables = {role: file.table for role, file in files.items()}
-    run, evidence, shots = (tables.get(role) for role in ('hypothesis', 'evidence', 'shots'))
-    assert run is not None
+    run = tables['hypothesis']
+    if campaign != 'none' and (order := order_of_columns(run)):
+        detail = '', f'columns {" ".join(order)}', ' '.join(run.layout.fields)
+        yield at_rows('columns', run, np.zeros(1, np.int64), lambda _: detail)
+        return  # all else would follow from it
     yield from repeated_hypotheses(run)
     yield several_names(run)
     yield from misspelt_names(run)
@@ -55,15 +58,20 @@ def apply_rules(files: Mapping[str, LenientTable], campaign: Campaign) -> Iterat
         if role in tables:
             yield missing_elsewhere(kind, run, tables[role], fields)
     if campaign != 'none':
-        for table in (run, evidence):
-            if table is not None:
-                expected = 'a name of a-z and _ only'
-                yield wrong_texts('name', table, 'person_name', _is_name, expected=expected)
-                if shots is not None:
-                    yield from unknown_shots(table, shots)
-        if evidence is not None:
-            lists = [tables[role] for role in ('videos', 'shots') if role in tables]
-            yield from wrong_evidence(evidence, run, lists)
+        yield from rules_of_campaigns(tables)
+
+
+def rules_of_campaigns(tables: Mapping[str, Table]) -> Iterator[Finding]:
+    """Find what only the rules of a campaign forbid, in a run and in its evidence."""
+    for role in 'hypothesis', 'evidence':
+        if role in tables:
+            expected = 'a name of a-z and _ only'
+            yield wrong_texts('name', tables[role], 'person_name', _is_name, expected=expected)
+            if 'shots' in tables:
+                yield from unknown_shots(tables[role], tables['shots'])
+    if 'evidence' in tables:
+        lists = [tables[role] for role in ('videos', 'shots') if role in tables]
+        yield from wrong_evidence(tables['evidence'], tables['hypothesis'], lists)
 
 
 def wrong_evidence(evidence: Table, run: Table, lists: Sequence[Table]) -> Iterator[Finding]:
@@ -94,6 +102,13 @@ def wrong_evidence(evidence: Table, run: Table, lists: Sequence[Table]) -> Itera
 
 def fields_of(table: Table, fields: Sequence[str]) -> list[str]:
     return [field for field in fields if field in table.columns]
+
+
+def order_of_columns(run: Table) -> list[str]:
+    """Return the fields of a run in the order of its columns, if no name is right; else []."""
+    if not len(run) or any(map(_is_name, run['person_name'].values)):
+        return []
+    return order_of([*(run[field].text(0) for field in run.layout.texts), ''], run.layout)
 
 
 def row_key(table: Table, fields: Sequence[str]) -> NDArray[np.int64]:
@@ -319,6 +334,11 @@ def repeated_hypotheses(table: Table) -> Iterator[Finding]:
         return (table.layout.texts[0], repetition, 'each row once')
 
     repeated_rows = np.flatnonzero(is_valid & ~is_first)
+    n_times = np.unique(np.bincount(equal_row, minlength=len(table))[is_first])
+    if len(n_times) == 1 and n_times > 1:
+        detail = '', f'each row {n_times[0]} times', 'each row once'
+        yield at_rows('joined', table, repeated_rows[:1], lambda _: detail)
+        return
     yield at_rows('repeated-row', table, repeated_rows, describe_repetition)
 
     rows = np.flatnonzero(is_valid & is_first)

@@ -43,7 +43,8 @@ CAUSES = {
     'corpus': (run(corpus='DW'), "(0 of 1 videos); corpus_id differs: 'DW' here, 'INA' there"),
     'columns': (
         [(row[1], row[0], *row[2:]) for row in run()],
-        'corpus_id here holds values of video_id there: are columns exchanged?',
+        'corpus_id here holds values of video_id there, video_id here holds values of corpus_id '
+        'there: are columns exchanged?',
     ),
     'another year': (
         run(corpus='X', video='other', shot=lambda number: f'x{number}y'),

@@ -30,6 +30,12 @@ HEADER = 'corpus_id video_id shot_id start_time End_time'
 ERRORS = [
     case("field-count hypothesis 1: 4 fields in 'x v 1 ann'", 'x v 1 ann\n'),
     case("field-count hypothesis 2: 6 fields in 'x v 1 ann 0.5 \\t0.6'", '\nx v 1 ann 0.5 \t0.6\n'),
+    case(
+        'columns hypothesis 2: columns person_name corpus_id video_id shot_id confidence',
+        '\nann_lee INA F2_TS/1.mpg 000001 0.5\nbob INA F2_TS/1.mpg 000002 0.4\n',
+    ),
+    case('joined hypothesis 3: each row 2 times', f'{RUN}{RUN}'),
+    case('joined hypothesis 3: each row 3 times', 'x v 1 ann 1\nx v 2 ann 2\n' * 3),
     case("confidence hypothesis 1 confidence: '1_0'", 'é  v 1 ann 1_0\n'),
     case('encoding hypothesis 1: a NUL byte at byte 9', 'x v 1 an\0n 1\n'),
     case("name hypothesis 1 person_name: 'b-b'", 'x v 1 b-b 1\n'),

@@ -179,6 +179,7 @@ class _TableBuilder:
         self.better_layout = ''  # of the first row, if it is right
         self._better_layout_of_wrong = ''  # of the first row, if it is wrong
         self._has_begun = False  # a line was neither blank nor a comment
+        self.is_foreign = False  # this line begins a file that is no table
         self._columns = [_ColumnBuilder() for _ in layout.texts]
         self._numbers: list[NDArray[np.float64]] = []
         self._tables: list[pyarrow.Table] = []
@@ -216,6 +217,10 @@ class _TableBuilder:
         self._has_begun = True
         if first in piece.wrong:
             _, line = piece.wrong[first]
+            if wrong_lines.begins_other_file(line):
+                self.is_foreign = True
+                wrong = {first: piece.wrong[first]}
+                return piece._replace(rows=[], texts=[], numbers=(), wrong=wrong)
             self._better_layout_of_wrong = wrong_lines.better_layout(line, self.layout)
             return piece
         line = line_rules.split_lines(piece.block)[first]
@@ -293,6 +298,8 @@ def parse(
         if builder.faults.counts:  # only further faults are of interest
             piece = piece._replace(rows=[], texts=[], numbers=())
         builder.add(piece)
+        if builder.is_foreign:
+            break
     builder.faults.refuse(source)
     if not (builder.lines.n_rows or may_be_empty):
         raise wrong_lines.no_rows_in_text(source, layout, builder.lines.next_line - 1)
@@ -308,6 +315,8 @@ def parse_leniently(
     builder = _TableBuilder(layout, max_examples)
     for piece in pieces(line_rules.whole_lines(stream.read), layout, python_bytes):
         builder.add(piece)
+        if builder.is_foreign:
+            break
     table = builder.table(Provenance(''))
     n_lines = builder.lines.next_line - 1
     return LenientTable(table, builder.faults, n_lines, builder.better_layout)

@@ -35,12 +35,21 @@ _OTHER_COMMANDS = {  # files that users pass to `evaluate`, and the commands tha
     '2015 reference': (layouts.REFERENCE_2015, _2015),
 }
 EXCHANGED = 'are two files exchanged?'
-# Lines that no table has, and what to do about them.
+# Lines that no table has, and what to do about them; all but the last begin files of other kinds.
 _FOREIGN_LINES = (
-    (r'version https://git-lfs', 'this is a pointer of Git LFS: get the file by git lfs pull'),
-    (r'(?i)\s*<(?:!doctype html|html|head|body)\b', 'this is a web page: download the file itself'),
+    ('PK\x03\x04', 'this is a ZIP archive: unpack it by unzip, or save an .xlsx as text'),
+    ('(?s:.{257}ustar)', 'this is a tar archive: unpack it by tar -xf'),
+    ('version https://git-lfs', 'this is a pointer of Git LFS: get the file by git lfs pull'),
+    (r'\s*<(?i:[!?]|(?:html|head|body)\b)', 'this is a web page: download the file itself'),
     (r'<{7} |={7}\s*\Z|>{7} ', 'this is a mark of a merge conflict: keep one of the two versions'),
 )
+begins_other_file = re.compile('|'.join(start for start, _ in _FOREIGN_LINES[:-1]).encode()).match
+# What the fields of a row look like; ids of corpora and videos look like none of these.
+_LOOKS = {
+    'shot_id': re.compile('[0-9]+').fullmatch,
+    'person_name': re.compile('[a-z]+(?:_[a-z]+)*').fullmatch,
+    'confidence': re.compile(r'[-+]?[0-9]+(?:\.[0-9]*(?:e[-+]?[0-9]+)?|e[-+]?[0-9]+)').fullmatch,
+}
 _FIELD_NAMES = {name for family in layouts.FAMILIES for layout in family for name in layout.fields}
 
 _has_decimal_comma = re.compile('[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?').fullmatch
@@ -85,10 +94,10 @@ def explain(line: bytes, cause: Cause, layout: Layout) -> Fault:
         case Cause.BYTES:
             fault = explain_bytes(line)
     assert fault is not None
-    if fault.remedy or len(line) > MAX_REMEDY_BYTES:
-        return fault
-    text = line.decode(errors='replace')
-    return replace(fault, remedy=remedy_of_foreign(text) or _remedy(line, layout))
+    remedy = fault.remedy or remedy_of_foreign(line[:QUOTED_BYTES].decode(errors='replace'))
+    if not remedy and len(line) <= MAX_REMEDY_BYTES:
+        remedy = _remedy(line, layout)
+    return replace(fault, remedy=remedy)
 
 
 def explain_bytes(line: bytes) -> Fault | None:
@@ -98,10 +107,8 @@ def explain_bytes(line: bytes) -> Fault | None:
     is_every_second_nul = len(line) > 3 and (
         (not any(even_bytes) and 0 not in odd_bytes) or (not any(odd_bytes) and 0 not in even_bytes)
     )
-    remedy = ''
-    if line.startswith(b'PK\x03\x04'):
-        remedy = 'this looks like a ZIP archive, such as .xlsx: save the table as text'
-    elif is_every_second_nul or line.startswith((b'\xff\xfe', b'\xfe\xff')):
+    remedy = remedy_of_foreign(line[:QUOTED_BYTES].decode('latin-1'))
+    if is_every_second_nul or line.startswith((b'\xff\xfe', b'\xfe\xff')):
         remedy = 'these bytes look like UTF-16: save the file as UTF-8'
     faults = []  # (first byte, problem, expected)
     for mark, name in _NOT_IN_TEXT.items():
@@ -155,8 +162,25 @@ def _remedy(line: bytes, layout: Layout) -> str:
     return _remedy_of_spaces(words, layout)
 
 
+def order_of(words: Sequence[str], layout: Layout) -> list[str]:
+    """Return the fields of words, by their looks, if not in a row's order; '' is not known."""
+    order = [next((field for field in _LOOKS if _LOOKS[field](word)), '') for word in words]
+    columns = [column for column, word in enumerate(words) if word and not order[column]]
+    columns.sort(key=lambda column: len(words[column]))  # ids of videos are longer than of corpora
+    ids = (field for field in layout.fields if field not in _LOOKS)
+    for column, field in zip(columns, ids, strict=False):
+        order[column] = field
+    if '' in words:
+        order[words.index('')] = next((field for field in _LOOKS if field not in order), '')
+    pairs = zip(order, layout.fields, strict=True)
+    is_moved = any(field in _LOOKS and field != expected for field, expected in pairs)
+    return order if is_moved and sorted(order) == sorted(layout.fields) else []
+
+
 def _remedy_of_exchanged(words: Sequence[str], layout: Layout) -> str:
-    """Name the column of the number, if one other column alone holds a fraction."""
+    """Name the field of each column, or of the number, if one column alone holds a fraction."""
+    if order := order_of(words, layout):
+        return f'its columns look like {" ".join(order)}: write {" ".join(layout.fields)}'
     fractions = [
         column
         for column, word in enumerate(words, 1)

@@ -2,8 +2,12 @@
 
 import io
 import math
+import tarfile
+import zipfile
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from line_files import parse
 
 from mediaeval_ap import validate
@@ -128,9 +132,72 @@ def test_no_cause_is_guessed(line):
 def test_files_that_are_no_text(encoding):
     content = f'{ROW}\n{ROW}\n'.encode(encoding)
     assert strict_remedy(content) == 'these bytes look like UTF-16: save the file as UTF-8'
-    remedy = 'this looks like a ZIP archive, such as .xlsx: save the table as text'
-    assert strict_remedy(b'PK\x03\x04\x14\0\x06\0\n') == remedy
     assert strict_remedy(b'a\0b\n') == ''
+
+
+def archive(kind):
+    """Return an archive whose only file has rows and, stored, text between binary lines."""
+    content = io.BytesIO()
+    if kind == 'zip':
+        with zipfile.ZipFile(content, 'w') as archive:
+            archive.writestr('run.txt', f'{ROW}\n' * 9)
+    else:
+        with tarfile.open(fileobj=content, mode=f'w:{kind}') as archive:
+            member = tarfile.TarInfo('run.txt')
+            member.size = 9 * len(f'{ROW}\n')
+            archive.addfile(member, io.BytesIO(f'{ROW}\n'.encode() * 9))
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    ('content', 'remedy'),
+    [
+        (archive('zip'), 'this is a ZIP archive: unpack it by unzip, or save an .xlsx as text'),
+        (archive(''), 'this is a tar archive: unpack it by tar -xf'),
+        (archive('gz'), 'this is a tar archive: unpack it by tar -xf'),
+        (f'<html>\n{ROW}\n<p>\n'.encode(), WEB_PAGE),
+        (f'\n\n  <!doctype html><html>{" " * 5000}\n{ROW}\n<p>\n'.encode(), WEB_PAGE),
+        (b'<?xml version="1.0"?>\n<!-- saved -->\n<html>\n', WEB_PAGE),
+        (b'<!-- saved from url -->\n<html>\n', WEB_PAGE),
+    ],
+)
+def test_files_that_are_no_tables_are_read_no_further(content, remedy):
+    (problem,) = validate(io.BytesIO(content), rules='2016')
+    assert problem.remedy == remedy
+    with pytest.raises(FormatError) as caught:
+        read(io.BytesIO(content), HYPOTHESIS)
+    assert (caught.value.remedy, caught.value.further) == (remedy, 0)
+
+
+FIELDS = {
+    'corpus_id': 'DW',
+    'video_id': 'DW-news/0045aed9',
+    'shot_id': '000019',
+    'person_name': 'ann_lee',
+    'confidence': '0.5',
+}
+
+
+@given(st.permutations(list(FIELDS)))
+def test_columns_in_another_order(order):
+    rows = [' '.join({**FIELDS, 'shot_id': f'00001{row}'}[name] for name in order) for row in '123']
+    lines = '\n'.join([*rows, '']).encode()
+    if order[-1] not in ('confidence', 'shot_id'):  # the number is wrong, and its remedy says more
+        assert strict_remedy(lines).startswith(f'its columns look like {" ".join(order)}: write')
+        return
+    problems = [each for each in validate(io.BytesIO(lines)) if str(each.kind) != 'other-file']
+    if order[3] == 'person_name':  # names are right, and without a list of shots ids may be any
+        assert 'columns' not in {str(problem.kind) for problem in problems}
+    else:
+        (problem,) = problems
+        assert (problem.line, problem.found) == (1, f'columns {" ".join(order)}')
+
+
+@pytest.mark.parametrize(
+    'line', ['x v 1 2 0.5', 'DW DW-1 19 20 0.5', 'ann bob 000019 DW 0.5', 'DW ann 19 high 0.5x']
+)
+def test_columns_that_look_alike_are_not_told_apart(line):
+    assert 'columns' not in {str(each.kind) for each in validate(io.BytesIO(line.encode()))}
 
 
 def test_the_remedy_of_another_file_is_told_of_its_lines_alone():
