@@ -329,12 +329,15 @@ def by_python(source: ByteSource) -> int:
 
 
 def read_leniently(rows: Rows, layout: Layout, *, max_problems: int = MAX_PROBLEMS) -> LenientTable:
-    """Read a file with `max_problems` wrong lines of each cause; read any other input strictly."""
+    """Read lines with `max_problems` wrong ones of each cause; read any other input strictly."""
     table_input = TableInput.of(rows)
     if table_input.kind is not InputKind.TEXT:
         return LenientTable(read(table_input, layout), Faults('row'))
     source = table_input.value
-    with source.open() as stream:
+    with source.open() as opened:
+        line, stream = sources.with_first_line(opened)
+        if table := _table_with_header(line, stream, [layout], source.name):
+            return LenientTable(replace(table, source=source.provenance()), Faults('row'))
         lenient = parse_leniently(stream, layout, max_problems, by_python(source))
     return replace(lenient, table=replace(lenient.table, source=source.provenance()))
 

@@ -54,6 +54,17 @@ def test_problems_are_counted_on_and_kept_up_to_a_limit():
 # Where files come from.
 
 
+def test_rows_under_a_header_are_those_of_lines():
+    """Commas separate fields of CSV for all other commands, too."""
+    lines = 'x v 1 ann 0.5\nx v 1 ann 0.5\nx v 2 Bob 0.5\n'
+    fields = ','.join(HYPOTHESIS.fields)
+    rows = named(f'{fields}\n{lines.replace(" ", ",")}'.encode(), 'run')
+    expected = [(each.kind, each.line + 1) for each in validate(named(lines.encode(), ''))]
+    assert [(each.kind, each.line) for each in validate(rows)] == expected != []
+    with pytest.raises(errors.FormatError, match=r'^run, line 2, confidence: found '):
+        validate(named(f'{fields}\nx,v,1,ann,high\n'.encode(), 'run'))
+
+
 def test_nothing_is_read_after_a_line_without_end(monkeypatch):
     monkeypatch.setattr(line_rules, 'MAX_LINE_BYTES', 1 << 20)
     monkeypatch.setattr(line_rules, 'BLOCK_BYTES', 1 << 18)
