@@ -65,6 +65,7 @@ KINDS = {
     'of them.',
     'unknown-ids': 'Predictions for ids or classes that the truth lacks, left out. Do both files '
     'have the same data?',
+    'unnamed-runs': 'Runs that the file of names lacks. Does it have each path, or its last part?',
     'unlisted-problems': 'More problems of one kind than are listed; the rest is only counted. '
     'Correct the listed ones first.',
     'nothing-ignored': 'A relevance to ignore that no row of the qrels has. Is it the right one?',

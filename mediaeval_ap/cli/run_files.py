@@ -13,7 +13,7 @@ import click
 
 from mediaeval_ap.choices import is_text
 from mediaeval_ap.cli.output import STANDARD_STREAM, as_usage_errors
-from mediaeval_ap.errors import printable
+from mediaeval_ap.errors import DataWarning, abridged, printable, warn_caller
 from mediaeval_ap.results.run_names import name_with_seed, names_in_file, refuse_repeats, run_names
 
 if TYPE_CHECKING:
@@ -90,6 +90,10 @@ def with_names(runs: Sequence[RunFile], path: str | None) -> list[RunFile]:
         named_run.seed = seed
         named_run.source = run.source
         named_runs.append(named_run)
+    if unnamed := [printable(run) for run in named_runs if not run.given_name]:
+        warn_caller(
+            [DataWarning('unnamed-runs', printable(path), f'no row for {abridged(unnamed)}')]
+        )
     refuse_repeated_files(named_runs)
     names_of_runs(named_runs)  # raises if a name is given twice
     return named_runs

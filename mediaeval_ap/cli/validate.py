@@ -11,7 +11,7 @@ from mediaeval_ap.choices import CAMPAIGNS
 from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import Output, write_document
-from mediaeval_ap.cli.run_files import check_not_reread, names_of_runs
+from mediaeval_ap.cli.run_files import RunFile, check_not_reread, runs_by_name, with_names
 
 N_SHOWN_PROBLEMS = 20  # of each kind: all kinds fit on a few screens
 
@@ -25,7 +25,7 @@ N_SHOWN_PROBLEMS = 20  # of each kind: all kinds fit on a few screens
     exit_status='0: no errors, perhaps warnings; 1: error in a run, or a file cannot be '
     'read or written; 2: error in the command line',
 )
-@options.runs_argument
+@options.named_runs
 @option_kinds.input_file('--shots', 'All shots: corpus_id video_id shot_id start_time end_time.')
 @option_kinds.input_file('--videos', 'All videos: corpus_id video_id.')
 @option_kinds.input_file(
@@ -42,29 +42,31 @@ N_SHOWN_PROBLEMS = 20  # of each kind: all kinds fit on a few screens
     'show_all',
     help=f'Show all problems, up to 20,000 of each kind.  [default: up to {N_SHOWN_PROBLEMS}]',
 )
+@option_kinds.flag('--examples', help='Show problems of several RUNs, too, not only their number.')
 @option_kinds.flag('--statistics', help='Show only the number of problems of each kind.')
 @option_kinds.file_format(['table', 'json', 'csv'])
 @options.output_option
 @options.quiet_option
 def validate_command(
-    runs: tuple[str, ...],
+    runs: tuple[RunFile, ...],
+    names: str | None,
     show_all: bool,
+    examples: bool,
     statistics: bool,
     format: str,
     output: Output,
     **settings: Any,
 ) -> None:
-    """List all problems of each RUN, and how to correct them."""
+    """List all problems of a RUN, or count those of several."""
     if settings['evidence'] is not None and len(runs) > 1:
         raise click.UsageError(f'--evidence belongs to one run: found {len(runs)} runs')
     for role in 'shots', 'videos', 'reference':
         check_not_reread(f'--{role}', settings[role], len(runs))
     from mediaeval_ap.validation import examine, problems
 
-    problems_by_run = {
-        name: examine(run, **settings) for name, run in zip(names_of_runs(runs), runs, strict=True)
-    }
-    if statistics:
+    named_runs = runs_by_name(with_names(runs, names), None)
+    problems_by_run = {name: examine(run, **settings) for name, run in named_runs.items()}
+    if statistics or (len(runs) > 1 and format == 'table' and not (examples or show_all)):
         document = problems.statistics(problems_by_run)
     else:
         document = problems.problems_document(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import merge
@@ -58,6 +59,8 @@ _WARNINGS = {
     'unreferenced-video': 'check the ids of the video; none of its shots can be relevant',
     'unreferenced-name': 'check the spelling; the person may be in no shot of the reference',
 }
+# In a campaign, shots show several people, and systems know people that the reference lacks.
+USUAL = 'several-names', 'unreferenced-name'
 
 
 @dataclass(frozen=True)
@@ -216,10 +219,9 @@ def problems_document(findings: Mapping[str, Findings], most: int | None = None)
 
 
 def statistics(findings: Mapping[str, Findings]) -> Document:
-    """Return the number of problems of each kind in each run, as a document."""
+    """Return the number of problems of each kind in each run, and verdicts of several runs."""
     counts_by_run = {run: findings_of_run.counts for run, findings_of_run in findings.items()}
-    present_kinds = set(chain.from_iterable(counts_by_run.values()))
-    kinds = [kind for kind in PROBLEM_KINDS.values() if kind in present_kinds]
+    kinds = [kind for kind in PROBLEM_KINDS.values() if kind in {*chain(*counts_by_run.values())}]
     cells = [
         [run, kind.name, kind.severity, count]
         for run, counts in counts_by_run.items()
@@ -227,17 +229,26 @@ def statistics(findings: Mapping[str, Findings]) -> Document:
     ]
     long = Grid(['run', 'kind', 'severity', 'count'], cells)
     wide_rows = []
+    runs_by_file = defaultdict[str | None, list[str]](list)
     for run, findings_of_run in findings.items():
         totals = findings_of_run.count('error'), findings_of_run.count('warning')
-        wide_rows.append([run, *totals, *map(findings_of_run.counts.get, kinds)])
-    wide = Grid(['run', 'errors', 'warnings', *(kind.name for kind in kinds)], wide_rows)
-    return Document(lambda: [wide if len(findings) > 1 else long], long.objects, lambda: long)
+        verdict = 'not valid' if totals[0] else 'valid'
+        wide_rows.append([run, verdict, *totals, *map(findings_of_run.counts.get, kinds)])
+        runs_by_file[findings_of_run.inputs['hypothesis'].sha256].append(printable(run))
+    copies = [runs for sha256, runs in runs_by_file.items() if sha256 and len(runs) > 1]
+    columns = ['run', 'verdict', 'errors', 'warnings', *(kind.name for kind in kinds)]
+    blocks: list[Block] = [long]
+    if len(findings) > 1:
+        notes = [f'The same file: {", ".join(runs)}\n' for runs in copies]
+        blocks = [Grid(columns, wide_rows), ''.join([*notes, '--examples lists the problems\n'])]
+    return Document(lambda: blocks, long.objects, lambda: long)
 
 
 def _findings_blocks(findings: Findings, most: int | None) -> Iterator[Remarks | str]:
     for kind, problems in findings.by_kind(most).items():
         remarks = []
-        for problem in problems:
+        is_usual = kind.name in USUAL and findings.rules != 'none' and most is not None
+        for problem in [] if is_usual else problems:
             field = problem.field and f'{problem.field}: '
             text = f'{field}found {problem.found}, expected {problem.expected}'
             where = problem.source, problem.line
@@ -245,7 +256,9 @@ def _findings_blocks(findings: Findings, most: int | None) -> Iterator[Remarks |
         more = ''
         if n_more := findings.counts[kind] - len(remarks):
             more = f'… and {n_more:,} more [{kind}]'
-            if kind in findings.left_out:
+            if is_usual:
+                more = f'{n_more:,} [{kind}], as is usual: --all lists them'
+            elif kind in findings.left_out:
                 more += f'; at most {findings.max_problems:,} of a kind are listed'
         yield Remarks(remarks, more)
     errors = with_noun(findings.count('error'), 'error', 'errors')

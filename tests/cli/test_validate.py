@@ -64,7 +64,7 @@ def test_exit_code_is_1_for_errors_alone(folder):
 def test_a_reference_in_the_place_of_a_run(folder, arguments, remedy):
     """Other commands take the reference first."""
     Path('reference.txt').write_text('x v 1 ann\n')
-    result = run(*arguments)
+    result = run(*arguments, '--examples')
     assert result.exit_code == 1
     assert f'  remedy: its first row fits a reference file: {remedy}\n' in result.stdout
 
@@ -125,27 +125,57 @@ def test_each_remedy_is_told_once(folder):
 def test_several_runs(folder):
     Path('bad.txt').write_text(BAD)
     names = ['run.txt', 'mine=bad.txt']
-    alone, both = run('bad.txt'), run(*names)
+    alone, both = run('bad.txt'), run(*names, '--examples')
     assert both.exit_code == alone.exit_code == 1
     assert f'mine\n\n{alone.stdout}' in both.stdout
     assert both.stdout.startswith('run\n\n0 errors')
+    assert run(*names, '--all').stdout == both.stdout
     listed = json.loads(run(*names, '--format', 'json').stdout)
     assert [each['run'] for each in listed] == ['run', 'mine']
     rows = list(csv.DictReader(io.StringIO(run(*names, '--format', 'csv').stdout)))
     assert [(row['run'], row['kind']) for row in rows] == [
         ('mine', problem['kind']) for problem in listed[1]['problems']
     ]
-    counted = run(*names, '--statistics')
+    counted = run(*names)
     assert counted.exit_code == 1
-    header, _, *lines = counted.stdout.splitlines()
-    assert header.split() == ['run', 'errors', 'warnings', *listed[1]['counts']]
-    assert [line.split() for line in lines] == [
-        ['run', '0', '0'],
-        ['mine', '3', '1', *map(str, listed[1]['counts'].values())],
+    assert counted.stdout == run(*names, '--statistics').stdout
+    header, _, *lines, _, hint = counted.stdout.splitlines()
+    assert re.split('  +', header) == ['run', 'verdict', 'errors', 'warnings', *listed[1]['counts']]
+    assert [re.split('  +', line.strip()) for line in lines] == [
+        ['run', 'valid', '0', '0'],
+        ['mine', 'not valid', '3', '1', *map(str, listed[1]['counts'].values())],
     ]
+    assert hint == '--examples lists the problems'
     of_one = run('bad.txt', '--statistics', '--format', 'csv').stdout.splitlines()
     assert of_one == ['run,kind,severity,count'] + [
         f'bad,{kind},{PROBLEM_KINDS[kind].severity},{count}'
         for kind, count in listed[1]['counts'].items()
     ]
     commands.refused('validate', *names, '--evidence', 'evidence.txt')
+
+
+def test_runs_that_are_the_same_file(folder):
+    """They may be compressed or renamed by the teams, but not read twice under one name."""
+    Path('other.txt').write_text(RUN + 'x v 3 ann 0.1\n')
+    for name in 'b.txt', 'again.txt':
+        Path(name).write_text(RUN)
+    assert 'The same file' not in run('run.txt', 'other.txt').stdout
+    told = run('run.txt', 'other.txt', 'again.txt', 'zoe=b.txt').stdout.splitlines()
+    assert told[-2] == 'The same file: run, again, zoe'
+
+
+def test_names_of_a_file_that_lacks_one(folder):
+    Path('b.txt').write_text(RUN)
+    Path('names.csv').write_text('path,name\nrun.txt,First\n')
+    result = run('run.txt', 'b.txt', '--names', 'names.csv')
+    assert [line.split()[0] for line in result.stdout.splitlines()[2:4]] == ['First', 'b']
+    assert result.stderr == 'Warning: names.csv: no row for b.txt\n'
+    assert run('run.txt', 'c=b.txt', '--names', 'names.csv').stderr == ''
+
+
+def test_what_is_usual_is_counted_without_examples(folder):
+    Path('usual.txt').write_text('x v 1 ann 0.9\nx v 1 bob 0.8\n')
+    counted = '  1 [several-names], as is usual: --all lists them\n'
+    assert run('usual.txt').stdout.startswith(counted)
+    for more in (['--all'], ['--rules', 'none']):
+        assert run('usual.txt', *more).stdout.startswith('usual.txt:2: warning: [several-names]')
