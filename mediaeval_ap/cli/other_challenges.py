@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
 from mediaeval_ap import choices, definitions
+from mediaeval_ap.atomic_files import as_write_errors
 from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import main
-from mediaeval_ap.cli.output import STANDARD_STREAM, Output
+from mediaeval_ap.cli.output import NEW_FILE_OR_FOLDER, STANDARD_STREAM, Output
 from mediaeval_ap.cli.result_options import Reporting, reporting_options
-from mediaeval_ap.cli.run_files import RunFile, check_not_reread, refuse_repeated_files, with_names
+from mediaeval_ap.cli.run_files import (
+    RunFile,
+    check_not_reread,
+    refuse_repeated_files,
+    runs_by_name,
+    with_names,
+)
 from mediaeval_ap.definitions import Cutoff
 
 
@@ -26,9 +34,14 @@ from mediaeval_ap.definitions import Cutoff
     ],
 )
 @options.reference_argument
-@options.run_argument
+@options.named_runs
 @option_kinds.new_file('--qrels', required=True, help='File of qrels to write.')
-@option_kinds.new_file('--run', required=True, help='File of the run to write.')
+@option_kinds.new_file(
+    '--run',
+    required=True,
+    type=NEW_FILE_OR_FOLDER,
+    help='File of the run to write; for several RUNs a folder of NAME.trec.',
+)
 @options.queries_option
 @options.subset_option
 @option_kinds.integer(
@@ -40,30 +53,44 @@ from mediaeval_ap.definitions import Cutoff
 )
 @option_kinds.option(
     '--tag',
-    default='mediaeval_ap',
-    help='Name of the run, in the last field.',
+    help='Name of the run, in the last field.  [default: mediaeval_ap; in a folder, NAME]',
     metavar='WORD',
     read=choices.check_tag,
 )
 @options.warning_options
 def export_trec_command(
-    hypothesis: str,
+    runs: Sequence[RunFile],
+    names: str | None,
     qrels: Output,
     run: Output,
     queries: str | None,
     depth: int,
-    tag: str,
+    tag: str | None,
     **criteria: Any,
 ) -> None:
-    """Write a run and its qrels in the formats of TREC.
+    """Write runs and their qrels in the formats of TREC.
 
-    Each query becomes a topic. Each shot becomes the document corpus/video/shot, at most once per
-    ranking. evaluate-trec QRELS RUN then gives the values of evaluate --definition trec.
+    Only queries with a relevant shot become topics; a warning counts the others. A shot becomes the
+    document corpus/video/shot, once per ranking, with %20, %25 and %2F for space, % and / in ids.
+    evaluate-trec QRELS RUN --queries FILE then gives the values of evaluate --definition trec;
+    without --queries, the mean over the topics in QRELS.
     """
     if STANDARD_STREAM in (qrels, run):
         raise click.UsageError('--qrels and --run are files, not standard output (-)')
+    check_not_reread('--queries', queries, len(runs))
+    named_runs = runs_by_name(with_names(runs, names), None)
     average_precision = options.read_reference(cutoffs=[depth], definition='trec', **criteria)
-    average_precision.export_trec(hypothesis, qrels, run, queries, k=depth, tag=tag)
+    from mediaeval_ap.trec.topics import as_word
+
+    is_folder = len(runs) > 1 or run.endswith('/') or os.path.isdir(run)
+    if is_folder:
+        with as_write_errors(run):
+            os.makedirs(run, exist_ok=True)
+    for name, hypothesis in named_runs.items():
+        word = as_word(name)
+        path = os.path.join(run, f'{word.replace("/", "%2F")}.trec') if is_folder else run
+        run_tag = tag or (word if is_folder else 'mediaeval_ap')
+        average_precision.export_trec(hypothesis, qrels, path, queries, k=depth, tag=run_tag)
 
 
 @main.command(
@@ -88,6 +115,7 @@ def export_trec_command(
 @options.measures_option
 @options.mteb_part_option
 @options.warning_options
+@option_kinds.input_file('--queries', 'All topics; those not in QRELS have no relevant document.')
 @options.sort_queries_option
 @reporting_options
 def evaluate_trec_command(
@@ -108,6 +136,7 @@ def evaluate_trec_command(
     """
     options.check_metrics(cutoffs, settings['definition'], settings['measures'])
     check_not_reread('QRELS', qrels, len(runs))
+    check_not_reread('--queries', settings['queries'], len(runs))
     runs = with_names(runs, names)
     from mediaeval_ap.trec import evaluate_trec
 

@@ -118,7 +118,7 @@ def teams_by_run(runs: dict[str, RunFile]) -> dict[str, str]:
     return {name: run.team for name, run in runs.items() if run.team}
 
 
-def check_not_reread(name: str, path: str, n_runs: int) -> None:
+def check_not_reread(name: str, path: str | None, n_runs: int) -> None:
     """Raise UsageError if standard input would be read for each of several runs."""
     if path == STANDARD_STREAM and n_runs > 1:
         raise click.UsageError(

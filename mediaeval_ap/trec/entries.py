@@ -126,6 +126,15 @@ class Entries(NumberedRows):
             stratum=self.stratum and Column(self.stratum.codes[rows], self.stratum.values),
         )
 
+    def with_topics(self, queries: Table) -> Entries:
+        """Return these rows among all topics, some of them without a row; refuse other topics."""
+        topics = queries['person_name']
+        codes = topics.find(self.topic).astype(np.int32)
+        if len(rows := np.flatnonzero(codes < 0)):
+            expected = f'one of the topics of {printable(queries.source.name)}'
+            raise self.error(rows, TOPIC, shown(self.topic.text(rows[0])), expected)
+        return replace(self, topic=Column(codes, topics.values))
+
     def without_repeated(self) -> Entries:
         """Keep the row with the highest number if a topic has a document twice."""
         order = (-self.number).argsort(kind='stable')

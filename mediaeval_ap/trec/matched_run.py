@@ -272,6 +272,7 @@ class MatchedRun(NamedTuple):
         warnings += topics.about_ignored()
         rows = _matched_rows(topics, returned)
         is_missing = (rows.n_by_topic == 0) & topics.is_scored
+        is_missing[np.bincount(judged.topic.codes, minlength=len(is_missing)) == 0] = False
         about_topics = _about_topics(topics, rows, is_missing)
         has_hits = bool(rows.is_hit.any())
         name, truth = returned.source.name, printable(judged.source.name)

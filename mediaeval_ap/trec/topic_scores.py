@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from mediaeval_ap import choices
 from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.definitions import Cutoff, Definition, Precision, depths
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
+from mediaeval_ap.evaluation.criteria import read_queries
 from mediaeval_ap.evaluation.data_warnings import without_relevant
 from mediaeval_ap.metrics.ap_of_hits import PrecisionTerms, average_precision_of_terms
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables.reading import TableInput
-from mediaeval_ap.tables.table import Rows
+from mediaeval_ap.tables.table import Names, Rows, consistent
 from mediaeval_ap.trec import sampled
 from mediaeval_ap.trec.entries import comparable_scores, descending_keys, is_large
 from mediaeval_ap.trec.matched_run import (
@@ -52,6 +54,7 @@ def evaluate_trec(
     document_labels: Sequence[Any] | NDArray[Any] | None = None,
     name: str | None = None,
     part: str | None = None,
+    queries: Names | None = None,
 ) -> Evaluation:
     """Score a run in TREC's format, topic by topic.
 
@@ -117,11 +120,13 @@ def evaluate_trec(
     part : str, optional
         The subset or split to score if a run of MTEB has several: ``'en/test'``, or ``'en'`` or
         ``'test'`` if only one part has this name.
+    queries : str, path-like, file object, DataFrame or iterable of str, optional
+        All topics. Those that the qrels lack have no relevant document; the run may lack them.
 
     Returns
     -------
     Evaluation
-        Average precision of each topic of the qrels, in their order.
+        Average precision of each topic of the qrels, or of `queries`, in their order.
 
     Raises
     ------
@@ -175,6 +180,8 @@ def evaluate_trec(
     if has_labels or is_matrix(qrels_input) or is_matrix(run_input):
         refuse_part(part)
         refuse_measures(checked_measures)
+        if queries is not None:
+            raise ParameterError('found topics beside a matrix, expected none', 'queries')
         matrices = Matrices.of(qrels_input, run_input, query_labels, document_labels)
         evaluation = evaluate_matrices(matrices, settings, run_name)
         warn_caller(evaluation.warnings)
@@ -184,6 +191,10 @@ def evaluate_trec(
         if K is None:
             settings = settings._replace(cutoffs=[sampled.DEPTH])
         sampled.check_settings(definition, settings.cutoffs, checked_measures, settings.parameters)
+    inputs = {}
+    if queries is not None:
+        table = consistent(read_queries(queries), judged)
+        judged, inputs['queries'] = judged.with_topics(table), table.source
     topics = JudgedTopics(settings, judged)
     topics.about_skipped()  # raises where nothing is relevant, before any error about the run
     about_measures = []
@@ -194,6 +205,7 @@ def evaluate_trec(
     matched = MatchedRun.read(topics, run_input, part, in_blocks=is_large(qrels_input))
     matched.warnings[:0] = about_measures
     evaluation = score_matched(matched, checked_measures, run_name)
+    evaluation = replace(evaluation, inputs={**evaluation.inputs, **inputs})
     warn_caller(evaluation.warnings)
     return evaluation
 

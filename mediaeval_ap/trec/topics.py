@@ -125,7 +125,8 @@ def export(
     exported = [(as_word(topic.query), topic) for topic in topics if topic.relevant]
     if not any(topic.returned for _, topic in exported):
         raise ParameterError(
-            'run: found no shot for a query with a relevant shot; no tool reads an empty file'
+            'run: found no shot for a query with a relevant shot; no tool reads an empty file, as '
+            f'{shown(os.fspath(run))} would be'
         )
     qrels_text = ''.join(
         f'{qid} 0 {shot} 1\n' for qid, topic in exported for shot in topic.relevant
@@ -138,7 +139,7 @@ def export(
     )
     if n_without := len(topics) - len(exported):
         finding = 'have no relevant shot, and are not in the files'
-        same = "evaluate with --definition trec --queries-without-relevant skip has the files' mean"
+        remedy = '; evaluate-trec --queries FILE counts them 0, as evaluate --definition trec does'
         note = Note(finding, n_without, len(topics))
-        warn_caller([DataWarning('missing-ids', '', note, f'; {same}')])
+        warn_caller([DataWarning('missing-ids', '', note, remedy)])
     write_all_whole({qrels: qrels_text, run: run_text})

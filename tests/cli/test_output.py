@@ -13,6 +13,7 @@ import pytest
 from commands import COMMAND, RUN, expected, output_of, refused, run
 
 from mediaeval_ap.cli import commands, main
+from mediaeval_ap.cli.output import NEW_FILE
 from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.result import results_document
 
@@ -21,7 +22,7 @@ def outputs_and_inputs():
     for name, command in main.commands.items():
         params = {each.name: each for each in command.params}
         paths = {each for each in params if isinstance(params[each].type, click.Path)}
-        outputs = {each for each in paths if not params[each].type.dir_okay}
+        outputs = {each for each in paths if isinstance(params[each].type, type(NEW_FILE))}
         yield from ((name, *pair) for pair in itertools.product(outputs, paths - outputs))
 
 

@@ -52,6 +52,41 @@ def test_the_command_exports(campaign):
 
 
 @quiet
+def test_the_command_exports_several_runs_to_a_folder(campaign):
+    """Named by themselves, in the name of the file and in the tag."""
+    Path('other.txt').write_text('x v 1 ann 0.5\n')
+    command = ['export-trec', 'reference', 'run.txt', '--qrels', 'qrels']
+    Path('names.csv').write_text('path,name\nother.txt,an/other run\n')
+    runs = ['run.txt', 'other.txt', '--names', 'names.csv']
+    assert output_of(*command[:2], *runs, *command[3:], '--run', 'new') == ''
+    assert sorted(path.name for path in Path('new').iterdir()) == [
+        'an%2Fother%20run.trec',
+        'run.trec',
+    ]
+    assert Path('new/an%2Fother%20run.trec').read_text() == 'ann Q0 x/v/1 1 1 an/other%20run\n'
+    assert output_of(*command, '--run', 'one/', '--tag', 'me') == ''
+    assert Path('one/run.trec').read_text().endswith(' me\n')
+    Path('file').touch()
+    assert 'file: ' in refused(*command[:2], *runs, *command[3:], '--run', 'file', status=1)
+
+
+@quiet
+def test_exported_runs_have_the_mean_over_all_queries(campaign):
+    """Also of queries that are in neither file, as no shot is relevant."""
+    Path('queries').write_text('zoe\nann\nmax\n')
+    command = ['export-trec', 'reference', 'run.txt', '--qrels', 'qrels', '--run', 'run']
+    warning = run(*command, '--queries', 'queries').stderr
+    assert '2 of 3 queries have no relevant shot, and are not in the files' in warning
+    options = '--queries', 'queries', '-K', '1,10'
+    of_names = json_of('evaluate', 'reference', 'run.txt', *options, '--definition', 'trec')
+    of_topics = json_of('evaluate-trec', 'qrels', 'run', *options, '--per-query')
+    (by_name,), (by_topic,) = of_names['results'], of_topics['results']
+    assert by_name['means'] == by_topic['means']
+    assert [row['query'] for row in by_topic['queries']] == ['zoe', 'ann', 'max']
+    assert by_topic['manifest']['inputs']['queries']['name'] == 'queries'
+
+
+@quiet
 def test_the_command_adds_measures(campaign):
     command = ['evaluate', 'reference', 'run.txt', '-K', '10', '--measures', 'RR R@10']
     assert output_of(*command, '--format', 'csv') == (

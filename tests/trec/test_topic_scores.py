@@ -3,6 +3,7 @@
 import itertools
 import warnings
 
+import numpy as np
 import oracle
 import pytest
 import strategies
@@ -18,6 +19,7 @@ from mediaeval_ap.errors import (
     NoOverlapWarning,
     ParameterError,
     UndefinedScoreError,
+    WithoutRelevantWarning,
 )
 
 
@@ -152,6 +154,36 @@ def test_like_every_order_of_equal_scores(
             judged, returned, topic, K_allowed, definition, ties, level, skips, ignored
         )
         assert ap == pytest.approx([float(value) for value in expected], abs=ROUNDING)
+
+
+@quiet
+@pytest.mark.parametrize('definition', ['trec', 'mediaeval-2016'])
+@given(judged=qrels, returned=runs, queries=st.permutations(['7', 'b', 'ü', 'none']))
+def test_all_topics_may_be_given(definition, judged, returned, queries):
+    """Those that the qrels lack have no relevant document, whether the run has them or not."""
+    returned = list({row[:2]: row for row in returned}.values())
+    settings = {'definition': definition, 'missing': 'zero', 'queries': queries}
+    evaluation = evaluate_trec(judged, returned, K, **settings)
+    assert evaluation.queries == queries
+    for topic, ap in zip(queries, evaluation.ap.tolist(), strict=True):
+        expected = oracle.evaluate_trec(judged, returned, topic, K, definition, 'trec_eval', 1)
+        assert ap == pytest.approx([float(value) for value in expected], abs=ROUNDING)
+
+
+def test_given_topics_are_all_topics(folder):
+    (folder / 'queries').write_text('8\n9\n')
+    with pytest.raises(
+        FormatError, match=r"^qrels, line 1, qid: found '7', expected one of the to"
+    ):
+        evaluate_trec('qrels', 'run', queries='queries')
+    (folder / 'queries').write_text('8\n9\n7\n')
+    with pytest.warns(WithoutRelevantWarning, match='qrels: 1 of 3 queries have no relevant'):
+        evaluation = evaluate_trec('qrels', 'run', 10, queries='queries')
+    assert (evaluation.queries, evaluation.map.tolist()) == (['8', '9', '7'], [1.25 / 3])
+    with pytest.raises(FormatError, match=r"^<run>, row 4, qid: found '1', which qrels lacks"):
+        evaluate_trec('qrels', [*RUN, ('1', 'd', 0.5)], queries='queries')
+    with pytest.raises(ParameterError, match=r'^queries: found topics beside a matrix'):
+        evaluate_trec(np.eye(2, dtype=int), np.eye(2), queries=['0', '1'])
 
 
 @quiet
