@@ -85,20 +85,10 @@ class Captioned:
 
 
 @dataclass(frozen=True)
-class Remark:
-    severity: str
-    kind: str
-    file: str
-    line: int
-    text: str
-    remedy: str
-
-
-@dataclass(frozen=True)
 class Remarks:
-    """Remarks of one kind, and a text that counts those left out."""
+    """Remarks of one kind, each with its remedy, and a text that counts those left out."""
 
-    remarks: Sequence[Remark]
+    remarks: Sequence[tuple[str, str]]
     more: str = ''
 
 

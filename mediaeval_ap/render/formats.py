@@ -81,15 +81,14 @@ class AlignedText:
         raise NotImplementedError  # only papers have captions
 
     def remarks(self, remarks: Remarks) -> str:
-        """Return a line for each remark, in the style of GNU, and each remedy once."""
+        """Return a line for each remark, and each remedy once."""
         lines = []
         remedies = set()
-        for remark in remarks.remarks:
-            head = f'{printable(remark.file)}:{remark.line}: {remark.severity}'
-            lines.append(f'{head}: [{remark.kind}] {remark.text}\n')
-            if remark.remedy not in remedies:
-                lines.append(f'  remedy: {remark.remedy}\n')
-                remedies.add(remark.remedy)
+        for remark, remedy in remarks.remarks:
+            lines.append(f'{remark}\n')
+            if remedy not in remedies:
+                lines.append(f'  remedy: {remedy}\n')
+                remedies.add(remedy)
         if remarks.more:
             lines.append(f'  {remarks.more}\n')
         return ''.join(lines)

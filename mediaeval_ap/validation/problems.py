@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mediaeval_ap import __version__
 from mediaeval_ap.choices import MAX_PROBLEMS
 from mediaeval_ap.errors import printable, with_noun
-from mediaeval_ap.render.document import Block, Document, Grid, Heading, Remark, Remarks
+from mediaeval_ap.render.document import Block, Document, Grid, Heading, Remarks
 from mediaeval_ap.tables.table import Provenance, Table
 
 PROBLEMS_SCHEMA = 'mediaeval-ap/problems/1'
@@ -91,6 +91,8 @@ class Problem:
     >>> (problem,) = validate([('x', 'v', '1', 'Ann', 0.5)], rules='none')
     >>> print(problem.kind, problem.line, problem.field, problem.found, problem.expected)
     upper-case 1 person_name 'Ann' 'ann'
+    >>> str(problem)
+    "<hypothesis>:1: warning: [upper-case] person_name: found 'Ann', expected 'ann'"
     """
 
     kind: Kind  # prints as its name
@@ -101,6 +103,12 @@ class Problem:
     found: str
     expected: str
     remedy: str
+
+    def __str__(self) -> str:
+        """Return the line that the command prints, in the style of GNU."""
+        head = f'{printable(self.source)}:{self.line}: {self.severity}: [{self.kind}]'
+        field = self.field and f'{self.field}: '
+        return f'{head} {field}found {self.found}, expected {self.expected}'
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields of the problem, with the name of its kind, for JSON.
@@ -246,13 +254,9 @@ def statistics(findings: Mapping[str, Findings]) -> Document:
 
 def _findings_blocks(findings: Findings, most: int | None) -> Iterator[Remarks | str]:
     for kind, problems in findings.by_kind(most).items():
-        remarks = []
         is_usual = kind.name in USUAL and findings.rules != 'none' and most is not None
-        for problem in [] if is_usual else problems:
-            field = problem.field and f'{problem.field}: '
-            text = f'{field}found {problem.found}, expected {problem.expected}'
-            where = problem.source, problem.line
-            remarks.append(Remark(problem.severity, kind.name, *where, text, problem.remedy))
+        listed = [] if is_usual else problems
+        remarks = [(str(problem), problem.remedy) for problem in listed]
         more = ''
         if n_more := findings.counts[kind] - len(remarks):
             more = f'… and {n_more:,} more [{kind}]'

@@ -1,0 +1,3 @@
+"""The evaluation script of EvalAI."""
+
+from .main import evaluate as evaluate
