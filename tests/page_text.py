@@ -46,5 +46,25 @@ def unpacked(text, block='page-data'):
     return zlib.decompress(base64.b64decode(packed), 16 + zlib.MAX_WBITS).decode()
 
 
+def as_rows(part):
+    """Undo `mediaeval_ap.render.page.as_columns`, as the script of a page does."""
+    if isinstance(part, list):
+        return list(map(as_rows, part))
+    if not isinstance(part, dict):
+        return part
+    fields = {key: as_rows(value) for key, value in part.items()}
+    n = fields.pop('', None)
+    if n is None:
+        return fields
+    columns = (column if isinstance(column, list) else [column] * n for column in fields.values())
+    return [dict(zip(fields, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
 def data_of(text):
-    return json.loads(unpacked(text))
+    """The data of a page, with the values by metric, run and query."""
+    data = as_rows(json.loads(unpacked(text)))
+    if 'values' in data:
+        by_metric = zip(*(zip(*of_query, strict=True) for of_query in data['values']), strict=True)
+        values = [list(map(list, zip(*of_metric, strict=True))) for of_metric in by_metric]
+        data['values'] = dict(zip(data['metrics'], values, strict=True))
+    return data

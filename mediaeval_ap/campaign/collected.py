@@ -34,7 +34,6 @@ from mediaeval_ap.tables.table import texts_at
 
 KEEP_GOING = '--keep-going makes the page from the other runs'
 MOST_ROWS = 10  # hypotheses of each ranking on the page
-LEAST_ROWS = 3
 ROWS_OF_ALL_RANKINGS = 60_000  # the page of 17 runs of 599 queries stays below 1.3 MB
 MOST_DECIMALS = 15  # more digits than a double holds
 RANKING_COLUMNS = 'hits repeats tops lengths distance shot name decimals confidence'.split()
@@ -206,7 +205,7 @@ class Rankings:
         self._queries = queries
         n_answerable = sum(criteria.reference.n_relevant(query) > 0 for query in queries)
         n_rankings = max(n_runs * n_answerable, 1)
-        self.n_rows = max(LEAST_ROWS, min(MOST_ROWS, ROWS_OF_ALL_RANKINGS // n_rankings))
+        self.n_rows = max(1, min(MOST_ROWS, ROWS_OF_ALL_RANKINGS // n_rankings))
         # Looking up a new value gives it the next number.
         self._videos, self._shots, self._names, self._distances = (
             defaultdict[Any, int](count().__next__) for _ in range(4)

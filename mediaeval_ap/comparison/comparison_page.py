@@ -6,10 +6,12 @@ import math
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from mediaeval_ap.choices import TEXT, alpha_of, is_text
 from mediaeval_ap.comparison.comparison_settings import CORRECTED_BY, terms_of, words_of_test
@@ -19,6 +21,9 @@ from mediaeval_ap.render.formats import short, short_p
 from mediaeval_ap.results.described import return_or_write
 from mediaeval_ap.results.run_names import run_names
 
+MOST_WITH_NAMES = 14  # runs on a board that names those that do not differ; of more, a line tells
+MOST_PAIRS = 5_000  # with all digits on a page; of more, only those that claims are about, rounded
+DIGITS = 6  # significant ones, of rounded numbers
 NAMES_IN_SENTENCE = 3  # more names make a sentence that nobody reads
 BETTER = 'better than'
 WORSE = 'worse than'
@@ -65,6 +70,8 @@ class Paged(ABC):
         if title is not None and not is_text(title):
             raise ParameterError(f'found {shown(title)}, expected {TEXT}', 'title')
         data, context = self._page()
+        data['values'] = _values_by_query(data['values'])
+        data['comparison'] = {**data['comparison'], 'pairs': _pairs_on_page(data['comparison'])}
         if title is not None:
             data['title'] = title
         text: str = page(
@@ -88,7 +95,9 @@ def context_of(data: JsonObject, caption: str, facts: JsonObject) -> dict[str, A
     claimed = metrics[0]
     inputs = data['manifest']['inputs']
     file_names = run_names([row['name'] for row in inputs], with_suffixes=True)
+    pairs = [pair for pair in compared['pairs'] if pair['metric'] == claimed]
     value_names = {value_name(metric).partition('@')[0] for metric in metrics}
+    means = {(row['metric'], row['run']): row['map'] for row in compared['leaderboard']}
     common_name = 'value'
     if len(value_names) == 1:
         (common_name,) = value_names
@@ -105,12 +114,16 @@ def context_of(data: JsonObject, caption: str, facts: JsonObject) -> dict[str, A
         'has_seeds': 'seeds' in compared['manifest']['counts'],
         'boards': boards_of(compared),
         'caption': caption,
-        'pairs': [pair for pair in compared['pairs'] if pair['metric'] == claimed],
+        'pairs': pairs,
+        'is_rounded': len(compared['pairs']) > MOST_PAIRS,
         'orders': compared['orders'],
         'is_by_k': 'map_by_k' in figures,
         'bins': _distribution(figures, metrics, data['runs']),
         'queries': data['queries'],
-        'values': list(zip(*data['values'][claimed], strict=True)),
+        'means': [
+            (run, [means[metric, run] for metric in metrics if (metric, run) in means])
+            for run in data['runs']
+        ],
         'remarks': [
             list(same_text) for _, same_text in groupby(data['remarks'], itemgetter('what'))
         ],
@@ -119,6 +132,30 @@ def context_of(data: JsonObject, caption: str, facts: JsonObject) -> dict[str, A
             ('n_relevant', 'teams', 'judged', 'pool', 'loss', 'asked', 'gate', 'definition')
         ),
         'missing': {},
+    }
+
+
+def _values_by_query(values: Mapping[str, Any]) -> Any:
+    """Return values by query, run and metric; equal ones are near, so that they compress best."""
+    return np.array(list(values.values())).transpose(2, 1, 0).tolist()
+
+
+def _pairs_on_page(comparison: JsonObject) -> list[Any]:
+    """Return all pairs; of more than `MOST_PAIRS` those of the first metric, rounded."""
+    pairs: list[Any] = comparison['pairs']
+    if len(pairs) <= MOST_PAIRS:
+        return pairs
+    return [
+        _rounded(pair | {'interval': _rounded(pair['interval'])})
+        for pair in pairs
+        if pair['metric'] == comparison['metrics'][0]
+    ]
+
+
+def _rounded(fields: JsonObject) -> dict[str, Any]:
+    return {
+        name: float(f'{value:.{DIGITS}g}') if isinstance(value, float) else value
+        for name, value in fields.items()
     }
 
 
@@ -138,6 +175,7 @@ def boards_of(comparison: JsonObject) -> list[dict[str, Any]]:
             if pair['metric'] == metric and pair['p_adjusted'] > alpha:
                 alike[pair['a']].append(pair['b'])
                 alike[pair['b']].append(pair['a'])
+        places = {row['run']: place for place, row in enumerate(rows, 1)}
         numbers = [
             {name: (row | row['interval'])[name] for name in ('map', 'floor', 'low', 'high')}
             for row in rows
@@ -152,11 +190,29 @@ def boards_of(comparison: JsonObject) -> list[dict[str, Any]]:
                 name: None if value is None else f'{100 * (value - low) / (high - low):.1f}%'
                 for name, value in ends.items()
             }
-            words = {'alike': alike[row['run']], 'ranks': ranks(row['rank_interval'])}
-            drawn_rows.append({**row, 'at': positions, **words})
+            words: dict[str, Any] = {'alike': alike[row['run']]}
+            words['ranks'] = ranks(row['rank_interval'])
+            if len(rows) > MOST_WITH_NAMES:
+                words['spans'] = _spans(places[run] for run in [row['run'], *alike[row['run']]])
+            drawn_rows.append({**row, 'at': positions, 'place': places[row['run']], **words})
         board = {'metric': metric, 'low': low, 'high': high, 'floor': rows[0]['floor']}
         boards.append({**board, 'rows': drawn_rows})
     return boards
+
+
+def _spans(places: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the first and the last of each series of successive places.
+
+    >>> _spans([5, 1, 2, 3])
+    [(1, 3), (5, 5)]
+    """
+    spans: list[tuple[int, int]] = []
+    for place in sorted(places):
+        if spans and spans[-1][1] == place - 1:
+            spans[-1] = spans[-1][0], place
+        else:
+            spans.append((place, place))
+    return spans
 
 
 def _distribution(

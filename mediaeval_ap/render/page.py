@@ -75,7 +75,7 @@ def page(template: str, *, data: Mapping[str, Any], bundle: str, **context: Any)
         policy=policy,
         style=style,
         scripts=scripts,
-        data=pack(json.dumps(data, ensure_ascii=False, separators=(',', ':'))),
+        data=pack(json.dumps(as_columns(data), ensure_ascii=False, separators=(',', ':'))),
         bundle=pack(bundle),
         **context,
     )
@@ -92,6 +92,30 @@ def pack(text: str) -> str:
     content = text.encode()
     smallest = min((packer.compress(content) + packer.flush() for packer in packers), key=len)
     return base64.b64encode(smallest).decode()
+
+
+def as_columns(part: Any) -> Any:
+    """Return JSON with rows of equal fields as columns, and their number below an empty key.
+
+    >>> as_columns({'rows': [{'run': 'a', 'n': 1}, {'run': 'b', 'n': 1}]})
+    {'rows': {'': 2, 'run': ['a', 'b'], 'n': 1}}
+    """
+    if isinstance(part, Mapping):
+        return {key: as_columns(value) for key, value in part.items()}
+    if not (
+        isinstance(part, list | tuple) and part and isinstance(part[0], Mapping | list | tuple)
+    ):
+        return part
+    fields = list(part[0]) if isinstance(part[0], Mapping) else []
+    if not fields or any(not isinstance(row, Mapping) or list(row) != fields for row in part):
+        return list(map(as_columns, part))
+    columns = {field: as_columns([row[field] for row in part]) for field in fields}
+    for field, column in columns.items():
+        first = part[0][field]
+        is_constant = all(type(value) is type(first) and value == first for value in column)
+        if isinstance(first, str | int | None) and is_constant:
+            columns[field] = first
+    return {'': len(part), **columns}
 
 
 def check_links(links: Mapping[str, str]) -> dict[str, str]:

@@ -2,8 +2,11 @@
 /* What follows from the choice of a cutoff, two runs, or a query, on the page of a comparison; of a
    campaign, there are rankings, too. */
 Page.ready.then((data) => {
-  const { byId, counted, draw, element, fixed, folded, printable, resort, save, saves, settled, stopsOnce } = Page;
+  const { byId, counted, draw, element, fixed, folded, list, printable, resort, save, saves, settled, stopsOnce } = Page;
   const { comparison, metrics, queries, rankings, runs } = data;
+  /* By query, which compresses best, and by metric */
+  const byRun = (number) => runs.map((_, run) => data.values.map((ofQuery) => ofQuery[run][number]));
+  data.values = Object.fromEntries(metrics.map((name, number) => [name, byRun(number)]));
   const [one, many] = byId('main').dataset.terms.split(' ');
   const [low, high] = comparison.manifest.parameters.range ?? [0, 1];
   const sign = comparison.manifest.parameters.lower_is_better ? -1 : 1;
@@ -27,7 +30,7 @@ Page.ready.then((data) => {
 
   /* Leaderboard, loss, distribution and queries at the chosen cutoff */
   const rowsOf = (id) => [...byId(id)?.tBodies[0].rows ?? []];  // in the order of the data, before they are sorted
-  const [tableRows, lossRows, binRows] = ['per-query', 'losses', 'bins'].map(rowsOf);
+  const [lossRows, binRows] = ['losses', 'bins'].map(rowsOf);
   const lossParts = [...byId('losses')?.tHead.rows[0].cells ?? []].slice(2).map((head) => head.dataset.part);
   const classes = [...byId('bins').tHead.rows[0].cells].slice(1).map((head) => head.textContent);
   const standings = () => comparison.leaderboard.filter((row) => row.metric === metric());
@@ -43,25 +46,60 @@ Page.ready.then((data) => {
   const show = (rows, table) => rows.forEach((row, i) => {
     table[i].forEach((text, column) => { row.cells[column + 1].textContent = text; });
   });
+  const queryButton = (query) => {
+    if (!rankings) return printable(queries[query]);
+    const button = element('button', queries[query], { type: 'button' });
+    button.addEventListener('click', () => openQuery(query, button));
+    return button;
+  };
+  const strength = (ap) => {
+    const share = (ap - low) / (high - low || 1);
+    return share <= 0 ? 0 : Math.min(9, 1 + Math.floor(9 * share));
+  };
+  const drawQueries = list(byId('per-query'), {
+    count: queries.length,
+    name: (query) => printable(queries[query]),
+    value: (query, column) => [printable(queries[query]), ...(data.n_relevant ? [data.n_relevant[query]] : [])][column]
+      ?? values()[column - (data.n_relevant ? 2 : 1)][query],
+    cells: (query) => [
+      [queryButton(query)], ...(data.n_relevant ? [[String(data.n_relevant[query])]] : []),
+      ...values().map((ap) => [fixed(ap[query]), `q${strength(ap[query])}`]),
+    ],
+  });
   const showMetric = () => {
     for (const board of document.querySelectorAll('.board')) board.hidden = board.dataset.metric !== metric();
     for (const each of document.querySelectorAll('.metric')) {
       each.textContent = each.classList.contains('ap') ? apName() : metric();
     }
-    tableRows.forEach((row, query) => {
-      values().forEach((ap, run) => {
-        const cell = row.cells[row.cells.length - runs.length + run];
-        const share = (ap[query] - low) / (high - low || 1);
-        cell.textContent = fixed(ap[query]);
-        cell.className = `q${share <= 0 ? 0 : Math.min(9, 1 + Math.floor(9 * share))}`;
-      });
-    });
     show(lossRows, lost().map((row) => row.map((value) => fixed(value))));
     show(binRows, counts().map((row) => row.map((n) => n.toLocaleString('en'))));
+    drawQueries();
     ['per-query', 'losses', 'bins'].forEach(resort);
     if (data.loss) draw('loss', data.figures[`loss ${metric()}`]);
     draw('distribution', data.figures[`distribution ${metric()}`]);
   };
+  /* Pairs of runs, by the metric that claims are about */
+  const pairs = comparison.pairs.filter((row) => row.metric === metrics[0]);
+  const interval = ({ low: from, high: to, reason, excludes_zero: isOpen }) => {
+    if (from === null) return element('span', `none: ${reason}`, { class: 'quiet', title: printable(reason) });
+    return `${isOpen && from === 0 ? 'above ' : ''}${fixed(from)} to ${isOpen && to === 0 ? 'below ' : ''}${fixed(to)}`;
+  };
+  const shortP = (p) => (p == null ? '–' : p < 1e-4 ? 'below 0.0001' : fixed(p, 4));
+  if (byId('pairs')) {
+    list(byId('pairs'), {
+      count: pairs.length,
+      name: (i) => `${printable(pairs[i].a)} ${printable(pairs[i].b)}`,
+      value: (i, column) => {
+        const pair = pairs[i];
+        return [pair.a, pair.b, pair.difference, pair.interval.low, pair.p, pair.p_adjusted, pair.wins, pair.ties, pair.losses, pair.dz][column] ?? -Infinity;
+      },
+      cells: (i) => {
+        const { a, b, difference, interval: ends, p, p_adjusted: corrected, wins, ties, losses, dz } = pairs[i];
+        return [[a], [b], [fixed(difference)], [interval(ends)], [shortP(p)], [shortP(corrected)],
+          ...[wins, ties, losses].map((n) => [n === null ? '–' : String(n)]), [fixed(dz, 2)]];
+      },
+    });
+  }
   /* Two runs */
   const points = () => {
     const [a, b] = [values()[chosen.a], values()[chosen.b]];
@@ -72,12 +110,6 @@ Page.ready.then((data) => {
       found.get(key).queries.push(query);
     });
     return [...found.values()].sort((one, other) => Math.abs(other.a - other.b) - Math.abs(one.a - one.b));
-  };
-  const queryButton = (query) => {
-    if (!rankings) return printable(queries[query]);
-    const button = element('button', queries[query], { type: 'button' });
-    button.addEventListener('click', () => openQuery(query, button));
-    return button;
   };
   const showPoint = (point) => {
     const list = element('ul');
@@ -331,7 +363,7 @@ Page.ready.then((data) => {
     ...queries.map((query, i) => [query, ...(rankings ? [data.n_relevant[i]] : []), ...list.map((run) => values()[run][i])])];
   const named = (heads, rows) => [['run', ...heads], ...rows.map((row, run) => [runs[run], ...row])];
   const tables = {
-    pairs: () => records(comparison.pairs.filter((row) => row.metric === metrics[0])),
+    pairs: () => records(pairs),
     losses: () => named([metric(), ...lossParts], lost()),
     orders: () => records(comparison.orders),
     points: () => byQuery([chosen.a, chosen.b]),
@@ -348,7 +380,6 @@ Page.ready.then((data) => {
   for (const [id, rows] of Object.entries(tables)) if (byId(id)) saves(byId(id), rows);
   for (const table of document.querySelectorAll('.board table')) saves(table, () => records(standings()));
 
-  tableRows.forEach((row, query) => row.cells[0].replaceChildren(queryButton(query)));
   for (const box of [byId('points')?.tBodies[0], byId('coinciding'), byId('per-query').tBodies[0]]) if (box) stopsOnce(box);
   byId('download').addEventListener('click', () => save(JSON.stringify(data), 'report.json', 'application/json'));
   if (data.figures.pool) draw('pool', data.figures.pool);

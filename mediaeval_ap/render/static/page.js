@@ -29,25 +29,44 @@ const Page = (() => {
   const counted = (n, one, many) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
 
   const unpacked = async (id) => {
-    const bytes = Uint8Array.from(atob(byId(id).textContent), (letter) => letter.charCodeAt(0));
+    const letters = atob(byId(id).textContent);
+    const bytes = new Uint8Array(letters.length);
+    for (let i = 0; i < letters.length; i += 1) bytes[i] = letters.charCodeAt(i);
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
     return new Response(stream).text();
   };
 
+  /* Rows that stand as columns, with their number below the empty key, which nothing else has. */
+  const asRows = (part) => {
+    if (part === null || typeof part !== 'object') return part;
+    if (Array.isArray(part)) return typeof part[0] === 'object' ? part.map(asRows) : part;
+    const fields = Object.entries(part).map(([key, value]) => [key, asRows(value)]);
+    if (!Object.hasOwn(part, '')) return Object.fromEntries(fields);
+    const columns = fields.filter(([key]) => key);
+    return Array.from({ length: part[''] }, (_, i) => Object.fromEntries(
+      columns.map(([key, column]) => [key, Array.isArray(column) ? column[i] : column])));
+  };
+
   /* Tables */
+  const lists = new Map();  // tables whose rows are drawn where they are in sight
   const valueOf = (cell, kind) => {
     if (kind !== 'number') return cell.textContent;
     const text = cell.dataset.v ?? cell.textContent.replaceAll(',', '');
     const value = parseFloat(text);
     return Number.isNaN(value) ? -Infinity : value;
   };
-  const compare = (a, b) => (typeof a === 'number' ? a - b : a.localeCompare(b, 'en'));
+  const { compare: compareTexts } = new Intl.Collator('en');
+  const sorted = (rows, direction) => {
+    const texts = typeof rows[0]?.[0] === 'string' ? [...new Set(rows.map(([value]) => value))].sort(compareTexts) : [];
+    const places = new Map(texts.map((text, i) => [text, i]));
+    const keyed = rows.map(([value, row]) => [places.get(value) ?? value, row]);
+    return keyed.sort((a, b) => direction * (a[0] - b[0])).map(([, row]) => row);
+  };
   const sort = (table, head, direction) => {
     const column = [...head.parentNode.children].indexOf(head);
     const body = table.tBodies[0];
-    const rows = [...body.rows].map((row) => [valueOf(row.cells[column], head.dataset.sort), row]);
-    rows.sort((a, b) => direction * compare(a[0], b[0]));
-    body.append(...rows.map((pair) => pair[1]));
+    if (lists.has(table)) lists.get(table).sort(column, direction);
+    else body.append(...sorted([...body.rows].map((row) => [valueOf(row.cells[column], head.dataset.sort), row]), direction));
     for (const each of table.tHead.querySelectorAll('[aria-sort]')) each.setAttribute('aria-sort', 'none');
     head.setAttribute('aria-sort', direction > 0 ? 'ascending' : 'descending');
   };
@@ -68,33 +87,130 @@ const Page = (() => {
           sort(table, head, head.dataset.sort === 'number' && head.textContent.trim() !== 'Rank' ? -1 : 1);
           return;
         }
-        table.tBodies[0].append(...[...table.tBodies[0].rows].reverse()); // equal values, too
+        if (lists.has(table)) lists.get(table).reverse();
+        else table.tBodies[0].append(...[...table.tBodies[0].rows].reverse()); // equal values, too
         head.setAttribute('aria-sort', direction === 'ascending' ? 'descending' : 'ascending');
       });
     }
   };
   const filters = (input) => {
-    const body = byId(input.dataset.filters).tBodies[0];
-    const shown = byId(input.id).parentNode.querySelector('output');
-    const apply = () => {
-      const wanted = folded(input.value);
+    const table = byId(input.dataset.filters);
+    const body = table.tBodies[0];
+    const output = byId(input.id).parentNode.querySelector('output');
+    const inElements = (wanted) => {
       const rows = [...body.rows].filter((row) => !row.hasAttribute('data-out'));
       for (const row of body.rows) {
         row.hidden = wanted !== '' && !folded(row.textContent).includes(wanted);
       }
-      const n = rows.filter((row) => !row.hidden).length;
-      const found = n === 0 ? 'nothing matches' : `${counted(n, 'row', 'rows')} of ${rows.length.toLocaleString('en')}`;
-      shown.textContent = wanted ? found : '';
+      return [rows.filter((row) => !row.hidden).length, rows.length];
+    };
+    const apply = () => {
+      const wanted = folded(input.value);
+      const [n, all] = lists.has(table) ? lists.get(table).filter(wanted) : inElements(wanted);
+      const found = n === 0 ? 'nothing matches' : `${counted(n, 'row', 'rows')} of ${all.toLocaleString('en')}`;
+      output.textContent = wanted ? found : '';
     };
     input.addEventListener('input', apply);
     return apply;
+  };
+
+  /* A table whose rows are data: `cells` gives the texts or elements of a row, with their classes,
+     `value` what a column sorts it by, `name` what it is filtered by. Rows in sight are drawn, and
+     rows of a height stand for the others. */
+  const LEAST = 60;  // rows; a smaller table is drawn whole
+  const MORE = 8;  // rows drawn on either side of those in sight
+  const PRINTED = 40;
+  const list = (table, { count, cells, value, name }) => {
+    const body = table.tBodies[0];
+    const box = table.closest('.scrolls');
+    const all = box.previousElementSibling?.querySelector('input[type="checkbox"]');
+    const paper = matchMedia('print');
+    const [above, below] = ['tr', 'tr'].map((tag) => element(tag, '', { class: 'space', 'aria-hidden': 'true' }));
+    for (const row of [above, below]) row.append(element('td', '', { colspan: table.tHead.rows[0].cells.length }));
+    const names = Array.from({ length: count }, (_, i) => folded(name(i)));
+    const heights = new Float64Array(count);
+    let order = [...names.keys()];
+    let wanted = '';
+    let shown = order;
+    let drawn = new Map();
+    const make = (i) => {
+      const row = element('tr');
+      cells(i).forEach(([content, kind], column) => {
+        const cell = element(column ? 'td' : 'th', typeof content === 'string' ? content : '', column ? {} : { scope: 'row' });
+        if (typeof content !== 'string') cell.append(content);
+        if (kind) cell.className = kind;
+        row.append(cell);
+      });
+      return row;
+    };
+    const height = (begin, end) => shown.slice(begin, end).reduce((sum, i) => sum + (heights[i] || 28), 0);
+    const inSight = () => {
+      if (paper.matches) return [0, all && !all.checked ? PRINTED : shown.length];
+      const [frame, place] = [box, body].map((each) => each.getBoundingClientRect());
+      const [top, bottom] = [Math.max(frame.top, 0) - place.top, Math.min(frame.bottom, innerHeight) - place.top];
+      if (bottom <= top || !frame.height) return null;
+      let [first, sum] = [0, 0];
+      while (first < shown.length && sum < top) sum += heights[shown[first++]] || 28;
+      let last = first;
+      while (last < shown.length && sum < bottom) sum += heights[shown[last++]] || 28;
+      return [first, last];
+    };
+    let span = [0, 3 * MORE];
+    const draw = () => {
+      const [first, last] = inSight() ?? [0, 2 * MORE];
+      if (shown.length <= LEAST) span = [0, LEAST];
+      else span = paper.matches ? [first, last] : [Math.max(0, first - MORE), last + MORE];
+      const rows = new Map(shown.slice(...span).map((i) => [i, drawn.get(i) ?? make(i)]));
+      for (const [i, row] of drawn) if (rows.get(i) !== row) row.remove();
+      drawn = rows;
+      let next = body.firstElementChild === above ? above.nextElementSibling : body.firstElementChild;
+      for (const row of rows.values()) {
+        if (row === next) next = next.nextElementSibling;
+        else body.insertBefore(row, next);
+      }
+      for (const [row, before, size] of [[above, true, height(0, span[0])], [below, false, height(span[1])]]) {
+        if (!size) row.remove();
+        else if (!row.isConnected) body[before ? 'prepend' : 'append'](row);
+        row.firstElementChild.style.height = `${size}px`;
+      }
+      table.classList.toggle('many', rows.size < count);
+      for (const [i, row] of rows) heights[i] = row.offsetHeight || heights[i];
+    };
+    const select = () => {
+      shown = wanted ? order.filter((i) => names[i].includes(wanted)) : order;
+      draw();
+      return [shown.length, count];
+    };
+    const later = () => requestAnimationFrame(draw);
+    for (const target of [window, document]) {
+      for (const kind of ['scroll', 'resize']) target.addEventListener(kind, later, { capture: true, passive: true });
+    }
+    all?.addEventListener('change', later);
+    paper.addEventListener('change', draw);
+    new ResizeObserver(later).observe(box);
+    const redraw = () => {
+      for (const row of drawn.values()) row.remove();
+      drawn = new Map();
+      draw();
+    };
+    lists.set(table, {
+      filter: (text) => { wanted = text; return select(); },
+      reverse: () => { order = order.toReversed(); select(); },
+      sort: (column, direction) => {
+        order = sorted(Array.from({ length: count }, (_, i) => [value(i, column), i]), direction);
+        select();
+      },
+    });
+    redraw();
+    return redraw;
   };
 
   /* The Tab key stops once at all buttons of a table or list; arrow keys go from one to the next. */
   const stopsOnce = (box) => {
     const buttons = () => [...box.querySelectorAll('button')];
     const stop = (at) => { for (const button of buttons()) button.tabIndex = button === at ? 0 : -1; };
-    const atFirst = () => stop(buttons().find((button) => button.checkVisibility()) ?? buttons()[0]);
+    const atFirst = () => stop(buttons().find((button) => button === document.activeElement)
+      ?? buttons().find((button) => button.checkVisibility()) ?? buttons()[0]);
     new MutationObserver(atFirst).observe(box, { attributeFilter: ['hidden'], childList: true, subtree: true });
     box.addEventListener('focusin', ({ target }) => stop(target));
     box.addEventListener('focusout', atFirst);
@@ -145,21 +261,40 @@ const Page = (() => {
     svg.append(shape);
     return svg;
   };
-  const drawing = new Map();
-  const settled = () => Promise.allSettled(drawing.values());
-  const draw = (...figure) => drawing.set(figure[0], drawn(...figure));
-  const drawn = async (name, { spec, legend }, { onView, isLines } = {}) => {
-    const figure = document.querySelector(`[data-figure="${name}"]`);
-    const list = figure.querySelector('.legend');
+  /* Figures are drawn one after another, first those in sight, so that the page answers meanwhile */
+  const waiting = new Map();
+  let drawing = null;
+  const settled = () => drawing ?? Promise.resolve();
+  const figureOf = (name) => document.querySelector(`[data-figure="${name}"]`);
+  const isInSight = (name) => {
+    const { top, bottom } = figureOf(name).getBoundingClientRect();
+    return bottom > 0 && top < innerHeight;
+  };
+  const drawWaiting = async () => {
+    while (waiting.size) {
+      await new Promise((resolve) => { setTimeout(resolve); });
+      const name = [...waiting.keys()].find(isInSight) ?? waiting.keys().next().value;
+      const figure = waiting.get(name);
+      waiting.delete(name);
+      await drawn(name, ...figure).catch(reportError);
+    }
+    drawing = null;
+  };
+  const draw = (name, { spec, legend }, { onView, isLines } = {}) => {
+    const list = figureOf(name).querySelector('.legend');
     list.hidden = legend.length < 2;
     list.replaceChildren(...legend.map((entry) => {
       const item = element('li');
       item.append(swatch(entry, isLines), entry.label);
       return item;
     }));
+    waiting.set(name, [spec, onView]);
+    drawing ??= drawWaiting();
+  };
+  const drawn = async (name, spec, onView) => {
     const embed = await library();
     views.get(name)?.finalize();
-    const { view } = await embed(figure.querySelector('.canvas'), spec, {
+    const { view } = await embed(figureOf(name).querySelector('.canvas'), spec, {
       actions: false, ast: true, renderer: 'svg', defaultStyle: false,
       tooltip: { disableDefaultStyle: true },
     });
@@ -192,7 +327,7 @@ const Page = (() => {
     new ResizeObserver(([{ target }]) => document.documentElement.style.setProperty('--bar', `${target.offsetHeight}px`)).observe(document.querySelector('.sections'));
     const appliers = [...document.querySelectorAll('[data-filters]')].map(filters);
     appliers.forEach((apply) => apply());
-    return JSON.parse(await unpacked('page-data'));
+    return asRows(JSON.parse(await unpacked('page-data')));
   };
   const save = (text, name, type) => {
     const link = element('a', '', { download: name });
@@ -208,5 +343,5 @@ const Page = (() => {
     pending.remove();
   };
   const ready = begin();
-  return { byId, counted, draw, element, field, fixed, folded, loaded, printable, ready, resort, save, saves, settled, stopsOnce };
+  return { byId, counted, draw, element, field, fixed, folded, list, loaded, printable, ready, resort, save, saves, settled, stopsOnce };
 })();
