@@ -38,6 +38,7 @@ from mediaeval_ap.render.plot import FIGURE_FORMATS, write_figures
 
 if TYPE_CHECKING:
     from mediaeval_ap.campaign.campaign_report import CampaignReport
+    from mediaeval_ap.comparison.comparison import Comparison
     from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
 
 FIGURES = tuple('leaderboard loss map_by_k scatter distribution precision_recall confused'.split())
@@ -104,6 +105,11 @@ def _read_markdown(path: str) -> str:
     '--keep-going',
     help='Leave out runs with errors, and name them on the page; the exit status is 1.',
 )
+@option_kinds.flag(
+    '--hide-labels',
+    help='Make the page from means and values by query alone, while REFERENCE is secret: no '
+    'rankings, loss, videos or cutoff 1.',
+)
 @option_kinds.option('--title', metavar='TEXT', help='Title of the page.')
 @option_kinds.input_file('--intro', 'Markdown to show below the title.')
 @option_kinds.option(
@@ -145,6 +151,7 @@ def report_command(
     format: str,
     output: Output,
     keep_going: bool,
+    hide_labels: bool,
     **settings: Any,
 ) -> None:
     """Write a page about the runs of a campaign.
@@ -161,7 +168,9 @@ def report_command(
     if title is not None and not choices.is_text(title):
         raise click.UsageError(f'--title: found {shown(title)}, expected {choices.TEXT}')
     files = sort_files(reference, runs, names, settings['columns'])
-    _check_files(files, figures or (), settings['baseline'])
+    _check_files(files, figures or (), settings['baseline'], hide_labels)
+    if hide_labels and keep_going:
+        raise click.UsageError('--keep-going needs the whole page: leave out --hide-labels')
     modules = ['scipy', 'altair', 'vl_convert']
     if not wanted_figures:
         modules += ['jinja2', 'markdown_it']
@@ -176,7 +185,9 @@ def report_command(
         from mediaeval_ap.comparison.comparison import compare
 
         results = files.score_tables or by_seed(*read_result_files(files.results))
-        report = compare(results, **settings)
+        report = compare(results, hide_labels=hide_labels, **settings)
+    elif hide_labels:
+        report = _compare_without_labels(files.reference, files.runs, settings)
     else:
         report = _report_on_runs(files.reference, files.runs, keep_going, settings)
     if figures is None:
@@ -205,6 +216,24 @@ def _report_on_runs(
     return report
 
 
+def _compare_without_labels(
+    reference: str, runs: Sequence[RunFile], settings: dict[str, Any]
+) -> Comparison:
+    """Score runs, and compare their values by query alone."""
+    from mediaeval_ap.comparison.comparison import compare
+
+    names = *CRITERIA_NAMES, *options.TREC_SETTINGS
+    criteria = {name: settings.pop(name) for name in names}
+    queries = settings.pop('queries')
+    del settings['near']
+    evaluator: Any = options.read_reference_or_qrels(reference, runs, **criteria)
+    results = {
+        name: evaluator.evaluate(run, queries)
+        for name, run in tracked(runs_by_name(runs, None).items(), 'scoring', ' runs')
+    }
+    return compare(results, hide_labels=True, **settings)
+
+
 def _check_page_or_figures(
     figures: Sequence[str], query: str | None, has_page_options: bool
 ) -> None:
@@ -215,13 +244,17 @@ def _check_page_or_figures(
         raise click.UsageError('--title, --intro and --link are for the page: leave out --figure')
 
 
-def _check_files(files: ComparedFiles, figures: Sequence[str], baseline: str | None) -> None:
+def _check_files(
+    files: ComparedFiles, figures: Sequence[str], baseline: str | None, hide_labels: bool
+) -> None:
     """Raise UsageError for options, figures and names that do not go with the files."""
+    kind = 'score tables' if files.score_tables else 'results'
+    wrong_figures = [name for name in figures if name not in FIGURES_WITHOUT_RANKINGS]
+    if wrong_figures and (files.reference is None or hide_labels):
+        actual = '--hide-labels' if hide_labels else kind
+        raise click.UsageError(f'--figure {wrong_figures[0]} needs rankings: found {actual}')
     if files.reference is None:
-        kind = 'score tables' if files.score_tables else 'results'
         check_nothing_to_score(kind)
-        if wrong_figures := [name for name in figures if name not in FIGURES_WITHOUT_RANKINGS]:
-            raise click.UsageError(f'--figure {wrong_figures[0]} needs rankings: found {kind}')
         runs_by_name(files.score_tables or files.results, None)
         return
     if files.results:

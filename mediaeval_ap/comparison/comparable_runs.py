@@ -84,6 +84,7 @@ class Runs:
     ties: Any = None  # the order of ties, of TREC runs
     reference: Table | None = None  # the rows that a run was scored against, if it knows them
     lower_is_better: bool = False  # of score tables: their values are losses
+    hides_labels: bool = False
 
     @property
     def sign(self) -> int:
@@ -106,6 +107,27 @@ class Runs:
         groups = self.macro or self.queries[:1] * len(self.queries)
         sizes = Counter(groups)
         return np.array([len(groups) / (len(sizes) * sizes[group]) for group in groups])
+
+    def without_labels(self) -> Runs:
+        """Return the runs with their values alone, without what else depends on the reference."""
+        kept = [row for row, metric in enumerate(self.metrics) if not metric.endswith('@1')]
+        if not kept:
+            actual = f'found {", ".join(self.metrics)}, expected a larger cutoff'
+            why = 'AP@1 tells if the first shot is relevant'
+            raise ParameterError(f'{actual}: {why}', 'hide_labels')
+        return replace(
+            self,
+            metrics=[self.metrics[row] for row in kept],
+            values=self.values[kept],
+            values_by_seed={run: values[kept] for run, values in self.values_by_seed.items()},
+            notes=[],
+            n_relevant=None,
+            floor={},
+            inputs={},
+            n_skipped=None,
+            reference=None,
+            hides_labels=True,
+        )
 
     def on_queries(self, rows: NDArray[np.intp]) -> Runs:
         """Return the runs on some of the queries, which then count the same."""

@@ -104,6 +104,7 @@ def compare(
     missing: choices.Missing = 'error',
     range: tuple[float, float] | None = None,
     lower_is_better: bool = False,
+    hide_labels: bool = False,
     progress: bool = False,
 ) -> Comparison:
     """Compare runs on the same queries: intervals, tests of all pairs, ranks, groups.
@@ -166,6 +167,9 @@ def compare(
     lower_is_better : bool
         Take the values of score tables as losses, such as WER. Order, ranks, wins, words and gate
         turn; means, differences and intervals stay in the units of the table.
+    hide_labels : bool
+        Compare means and values by query alone, for a page while the reference is secret: without
+        videos, numbers of relevant shots, hashes of the reference, and values at cutoff 1.
     progress : bool
         Show progress on standard error, if it takes longer than half a second.
 
@@ -229,6 +233,9 @@ def compare(
         lower_is_better=lower_is_better,
     )
     runs = _runs_of(results, options)
+    if hide_labels:
+        known = {'reference': reference, 'subset': subset, 'also': also}
+        runs = _without_labels(runs, known, {'by': by_name, 'cluster': cluster})
     if runs.no_mean and by is not None:
         actual = f'found {shown(by_name or by)} for {runs.metrics[0]}, expected none'
         raise ParameterError(f'{actual}: {runs.no_mean}', 'by')
@@ -260,9 +267,9 @@ def compare(
     tested = tests_of(settings, runs, clusters, members)
     decisions = Decisions(settings, runs, tested)
     verdicts = decisions.verdicts()
+    flags = {'lower_is_better': runs.lower_is_better, 'hide_labels': hide_labels}
     parameters = {**vars(settings), 'definition': runs.definition}
-    if runs.lower_is_better:
-        parameters['lower_is_better'] = True
+    parameters |= {name: flag for name, flag in flags.items() if flag}
     comparison = Comparison(
         runs=[runs.names[run] for run in tested.best_first],
         metrics=runs.metrics,
@@ -482,6 +489,20 @@ def _runs_of(results: object, options: TableOptions) -> Runs:
     return runs
 
 
+def _without_labels(
+    runs: Runs, known: Mapping[str, object], units: Mapping[str, str | None]
+) -> Runs:
+    """Return the runs without labels; refuse settings that would tell some of them."""
+    for name, value in known.items():
+        if value is not None:
+            raise ParameterError('found a value, expected none with hidden labels', name)
+    for name, text in units.items():
+        if text in (*GROUPINGS, 'video') and runs.kind != 'scores':
+            actual = f'found {shown(text)}, expected none with hidden labels'
+            raise ParameterError(f'{actual}: it tells about relevant shots', name)
+    return runs.without_labels()
+
+
 def _check_baseline(settings: Settings, runs: Runs) -> None:
     """Raise ParameterError if the baseline is not a run, or if runs cannot be judged by it."""
     if settings.is_gate:
@@ -519,6 +540,8 @@ def _why_no_videos(runs: Runs, videos: Videos | None) -> str:
     """Return the reason why videos are not the units by default, or ''."""
     if not runs.has_videos:
         return runs.no_videos or 'the results have no videos'
+    if runs.hides_labels:
+        return 'labels are hidden'
     if videos is None:
         return 'their videos are not known without the reference'
     n_videos = len(set(map(largest, videos.values())) - {None})

@@ -108,6 +108,7 @@ def context_of(data: JsonObject, caption: str, facts: JsonObject) -> dict[str, A
         'value': common_name,
         'claimed_values': value_name(claimed),
         'facts': facts,
+        'hides_labels': bool(parameters.get('hide_labels')),
         'level': percent(parameters['level']),
         'test': words_of_test(parameters, compared['manifest']['counts'], claimed),
         'has_floor': any(row['floor'] for row in compared['leaderboard']),
