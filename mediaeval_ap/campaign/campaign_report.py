@@ -325,11 +325,14 @@ class CampaignReport(Paged):
         parts = [part for part, title in titles.items() if title in colours]
         rows = [row for row in self._comparison_dict['leaderboard'] if row['metric'] == metrics[0]]
         losses = [[self.losses[row['run']][metrics[0]][part] for part in parts] for row in rows]
+        meanings = [
+            (part, _upper(titles[part]), f'{_upper(PARTS[part])}.', colours[titles[part]])
+            for part in parts
+        ]
+        sums = list(map(math.fsum, zip(*losses, strict=True)))
         return {
-            'parts': [
-                (part, _upper(titles[part]), f'{_upper(PARTS[part])}.', colours[titles[part]])
-                for part in parts
-            ],
+            'parts': meanings,
+            'largest': meanings[sums.index(max(sums))] if meanings else None,
             'rows': [
                 (row['run'], row['map'], loss) for row, loss in zip(rows, losses, strict=True)
             ],

@@ -23,7 +23,7 @@ from mediaeval_ap.results.run_names import run_names
 
 MOST_WITH_NAMES = 14  # runs on a board that names those that do not differ; of more, a line tells
 MOST_PAIRS = 5_000  # with all digits on a page; of more, only those that claims are about, rounded
-DIGITS = 6  # significant ones, of rounded numbers
+DIGITS = 5  # significant ones, of rounded numbers
 NAMES_IN_SENTENCE = 3  # more names make a sentence that nobody reads
 BETTER = 'better than'
 WORSE = 'worse than'

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 HERE = 'mediaeval_ap.render'
+DRAWN_DIGITS = 6  # significant ones, of the values of a figure
 AS_GZIP = 16 + zlib.MAX_WBITS
 _is_link = re.compile(r'(?:https?://|mailto:)[^\s<>"]+', re.IGNORECASE).fullmatch
 _COLOUR_KEYS = {'background', 'color', 'fill', 'range', 'stroke'}  # and all that end in Color
@@ -197,6 +198,13 @@ def p_value(p: float | None) -> str:
 def chart_for_page(chart: alt.TopLevelMixin) -> dict[str, Any]:
     """Return a chart's ``spec`` (as wide as its container, colours as variables) and ``legend``."""
     spec = _with_variables(chart.to_dict(validate=False))  # as in `render_chart`
+    spec['data']['values'] = [
+        {
+            name: float(f'{value:.{DRAWN_DIGITS}g}') if isinstance(value, float) else value
+            for name, value in row.items()
+        }
+        for row in spec['data']['values']
+    ]
     spec['width'] = 'container'
     spec['config'] |= {'background': 'transparent', 'font': 'system-ui, sans-serif'}
     scales = {}

@@ -96,7 +96,7 @@ def test_the_board_names_given_teams_and_labels_their_other_runs(average_precisi
     )
     page = report.to_html()
     teams = re.findall('<span class="quiet team">([^<]*)</span>', page.split('</table>')[0])
-    assert teams == ['Vigo &lt;1&gt;', 'b', 'Vigo &lt;1&gt;, another run']
+    assert teams == ['Vigo &lt;1&gt;', 'b', 'Vigo &lt;1&gt;, best run: a']
     assert '<bdi>b</bdi>, <bdi>c</bdi> (same team)' in page  # in the row of a
     assert '(same team)' not in average_precision.report({'a_1': rows, 'a_2': rows}).to_html()
 
