@@ -124,11 +124,12 @@ const Page = (() => {
     const body = table.tBodies[0];
     const box = table.closest('.scrolls');
     const all = box.previousElementSibling?.querySelector('input[type="checkbox"]');
-    const paper = matchMedia('print');
+    let isPrinted = false;
     const [above, below] = ['tr', 'tr'].map((tag) => element(tag, '', { class: 'space', 'aria-hidden': 'true' }));
     for (const row of [above, below]) row.append(element('td', '', { colspan: table.tHead.rows[0].cells.length }));
     const names = Array.from({ length: count }, (_, i) => folded(name(i)));
     const heights = new Float64Array(count);
+    let usual = 28;  // pixels, until rows were measured
     let order = [...names.keys()];
     let wanted = '';
     let shown = order;
@@ -143,23 +144,23 @@ const Page = (() => {
       });
       return row;
     };
-    const height = (begin, end) => shown.slice(begin, end).reduce((sum, i) => sum + (heights[i] || 28), 0);
+    const height = (begin, end) => shown.slice(begin, end).reduce((sum, i) => sum + (heights[i] || usual), 0);
     const inSight = () => {
-      if (paper.matches) return [0, all && !all.checked ? PRINTED : shown.length];
+      if (isPrinted) return [0, all && !all.checked ? PRINTED : shown.length];
       const [frame, place] = [box, body].map((each) => each.getBoundingClientRect());
       const [top, bottom] = [Math.max(frame.top, 0) - place.top, Math.min(frame.bottom, innerHeight) - place.top];
       if (bottom <= top || !frame.height) return null;
       let [first, sum] = [0, 0];
-      while (first < shown.length && sum < top) sum += heights[shown[first++]] || 28;
+      while (first < shown.length && sum < top) sum += heights[shown[first++]] || usual;
       let last = first;
-      while (last < shown.length && sum < bottom) sum += heights[shown[last++]] || 28;
+      while (last < shown.length && sum < bottom) sum += heights[shown[last++]] || usual;
       return [first, last];
     };
     let span = [0, 3 * MORE];
     const draw = () => {
       const [first, last] = inSight() ?? [0, 2 * MORE];
       if (shown.length <= LEAST) span = [0, LEAST];
-      else span = paper.matches ? [first, last] : [Math.max(0, first - MORE), last + MORE];
+      else span = isPrinted ? [first, last] : [Math.max(0, first - MORE), last + MORE];
       const rows = new Map(shown.slice(...span).map((i) => [i, drawn.get(i) ?? make(i)]));
       for (const [i, row] of drawn) if (rows.get(i) !== row) row.remove();
       drawn = rows;
@@ -175,6 +176,8 @@ const Page = (() => {
       }
       table.classList.toggle('many', rows.size < count);
       for (const [i, row] of rows) heights[i] = row.offsetHeight || heights[i];
+      const known = heights.filter(Boolean);
+      if (known.length) usual = known.reduce((sum, each) => sum + each, 0) / known.length;
     };
     const select = () => {
       shown = wanted ? order.filter((i) => names[i].includes(wanted)) : order;
@@ -186,7 +189,9 @@ const Page = (() => {
       for (const kind of ['scroll', 'resize']) target.addEventListener(kind, later, { capture: true, passive: true });
     }
     all?.addEventListener('change', later);
-    paper.addEventListener('change', draw);
+    for (const kind of ['beforeprint', 'afterprint']) {
+      addEventListener(kind, () => { isPrinted = kind === 'beforeprint'; draw(); });
+    }
     new ResizeObserver(later).observe(box);
     const redraw = () => {
       for (const row of drawn.values()) row.remove();
