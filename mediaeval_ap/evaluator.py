@@ -16,7 +16,7 @@ from mediaeval_ap.evaluation.prepared_run import prepare_run, select_queries
 from mediaeval_ap.metrics.ap_of_hits import RankedHits
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.results.run_names import check_name
-from mediaeval_ap.tables.table import Names
+from mediaeval_ap.tables.table import Frame, Names
 
 if TYPE_CHECKING:
     import pandas
@@ -213,6 +213,7 @@ class Evaluator:
         correction: choices.Correction = 'holm',
         level: float = choices.LEVEL,
         cluster: choices.Cluster | None = None,
+        by: choices.Grouping | Frame | None = None,
         keep_going: bool = False,
         progress: bool = False,
     ) -> CampaignReport:
@@ -234,7 +235,7 @@ class Evaluator:
             The team of each run, by the name of the run; by default its name up to the first ``_``.
         baseline : str, optional
             The name of the run with which the leaderboard compares all others.
-        correction, level, cluster
+        correction, level, cluster, by
             As in `compare`.
         keep_going : bool
             Leave out runs with errors, and say so on the page, if another run has none. An error of
@@ -270,7 +271,7 @@ class Evaluator:
         (k,) = check_cutoffs([k], self.definition, 'k')
         deepest = max(definitions.depths(self.K))
         settings = check_settings(
-            baseline=baseline, correction=correction, level=level, cluster=cluster
+            baseline=baseline, correction=correction, level=level, cluster=cluster, by=by
         )
         pooled = self._pooled_runs(runs, queries, teams, depth=deepest, near=near)
         check_run('baseline', baseline, pooled.runs)

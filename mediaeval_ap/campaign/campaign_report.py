@@ -17,6 +17,7 @@ from mediaeval_ap.arrays import Floats
 from mediaeval_ap.comparison.comparison import Comparison
 from mediaeval_ap.comparison.comparison_page import Paged, context_of, join_names, lead_of, ranks
 from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
+from mediaeval_ap.comparison.comparison_tables import requested_tables_on_page
 from mediaeval_ap.definitions import Definition, check_cutoff
 from mediaeval_ap.diagnosis.diagnosis import Diagnosis
 from mediaeval_ap.diagnosis.loss import PARTS
@@ -299,6 +300,7 @@ class CampaignReport(Paged):
         return data, {
             **context_of(data, self.comparison.caption(), facts),
             'has_names': self._has_names,
+            'asked': list(requested_tables_on_page(self.comparison)),
             'missing': self.missing,
             'n_relevant': self._n_relevant,
             'depth': self.rankings['depth'],

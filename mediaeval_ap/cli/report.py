@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 FIGURES = tuple('leaderboard loss map_by_k scatter distribution precision_recall confused'.split())
 FIGURES_WITHOUT_RANKINGS = ('leaderboard', 'map_by_k', 'scatter', 'distribution')
-SCORE_TABLE_OPTIONS = '--by --macro --columns --where --systems --range --lower-is-better'.split()
+SCORE_TABLE_OPTIONS = '--macro --columns --where --systems --range --lower-is-better'.split()
 PAGE_FORMAT = 'html'
 ALL_FIGURES = 'all'
 

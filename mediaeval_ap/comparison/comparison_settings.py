@@ -23,7 +23,7 @@ class Settings:
     correction: choices.Correction
     level: float
     cluster: choices.Cluster | Literal['column'] | None
-    by: str | None = None
+    by: Any = None
     macro: str | None = None
     power: float | None = None
     fail_if_worse: float | None = None

@@ -24,11 +24,11 @@ def test_the_page_is_that_of_python(runs):
     Path('intro.md').write_bytes('\ufeff*zoë* <b>'.encode())
     options = (
         '-K 1,2 --near 0.3 --definition trec --correction bh --level 0.9 --baseline run '
-        '--queries queries.txt --intro intro.md --link Task=https://a.org/?x=y '
+        '--queries queries.txt --by corpus --intro intro.md --link Task=https://a.org/?x=y '
         '--link https://b.org/?x=http://c -o report.html'
     )
     assert output_of(*runs, '--title', 'Zoë & co', *options.split()) == ''
-    settings = {'correction': 'bh', 'level': 0.9, 'baseline': 'run'}
+    settings = {'correction': 'bh', 'level': 0.9, 'baseline': 'run', 'by': 'corpus'}
     evaluator = AveragePrecision('reference.txt', [1, 2], definition='trec')
     report = evaluator.report(['run.txt', 'other.txt'], 'queries.txt', near=0.3, **settings)
     links = {'Task': 'https://a.org/?x=y', 'https://b.org/?x=http://c': 'https://b.org/?x=http://c'}
@@ -37,6 +37,7 @@ def test_the_page_is_that_of_python(runs):
     assert '<title>Zoë &amp; co</title>' in text
     assert '<p><em>zoë</em> &lt;b&gt;</p>' in text
     assert data_of(text)['title'] == 'Zoë & co'
+    assert 'id="by"' in text
 
 
 BROKEN = {  # runs that cannot be read, and the error of each
@@ -129,6 +130,8 @@ LACKING = {
     'reference.txt both.json -o x.html': "'both.json' holds results, but other arguments are",
     'reference.txt run.txt --missing skip -o x.html': '--missing: found no runs of TREC or',
     'wide.csv --by wide.html -o wide.html': 'refusing to overwrite wide.html: it is an input',
+    'reference.txt run.txt --hide-labels --keep-going -o x.html': 'needs the whole page',
+    'reference.txt run.txt --hide-labels --figure loss -o x.svg': 'found --hide-labels',
     'reference.txt -o x.html': "Missing argument 'RUN...'",
 }
 
