@@ -548,7 +548,13 @@ def _why_no_videos(runs: Runs, videos: Videos | None) -> str:
     if runs.hides_labels:
         return 'labels are hidden'
     if videos is None:
-        return 'their videos are not known without the reference'
+        why = 'their videos are not known without the reference'
+        files = {role: source for role, source in runs.inputs.items() if source.sha256}
+        names = {role: printable(source.name) for role, source in files.items()}
+        if 'reference' not in names:
+            return why
+        subset = f' --subset {names["subset"]}' if 'subset' in names else ''
+        return f'{why}: mediaeval-ap compare {names["reference"]} RESULTS...{subset}'
     n_videos = len(set(map(largest, videos.values())) - {None})
     if n_videos < LEAST_VIDEOS:
         counted_videos = with_noun(n_videos, 'video', 'videos')

@@ -6,6 +6,7 @@ import pickle
 import warnings
 from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import oracle_comparison as oracle
@@ -145,6 +146,17 @@ def test_results_that_were_read_back_do_not_know_their_videos():
         assert f'{INDEPENDENT}their videos are not known without the reference' in comparison.notes
         mixed = compare(results[0], read_back[1])
         assert described(mixed) == described(compare(results))
+
+
+def test_results_without_their_reference_name_the_files_to_give(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path('reference.txt').write_text('x v 1 ann\nx w 1 ann\n')
+    Path('videos.txt').write_text('x v\n')
+    scorer = AveragePrecision('reference.txt', K=[10], subset='videos.txt')
+    results = [scorer.evaluate([('x', 'v', '1', 'ann', 0.5)], name=name) for name in 'ab']
+    read_back = [read_results(io.StringIO(each.to_json(per_query=True)))[0] for each in results]
+    (note,) = (note for note in compare(read_back).notes if note.startswith(INDEPENDENT))
+    assert note.endswith('compare reference.txt RESULTS... --subset videos.txt')
 
 
 def test_runs_are_given_one_by_one_or_in_a_list():
