@@ -55,7 +55,7 @@ class Paged(ABC):
         title : str, optional
             The title; by default the number of runs, and the data on which they were compared.
         intro : str
-            Markdown to show below the leaderboard, without pictures; HTML in it is shown as text.
+            Markdown to show above the leaderboard, without pictures; HTML in it is shown as text.
         links : mapping of str to str, optional
             Addresses by the text of their link: http, https or mailto, as in `intro`.
 
