@@ -28,7 +28,8 @@ def main(inputs: Path, output: Path) -> None:
     errors = [problem for problem in validate(run) if problem.severity == 'error']
     if errors:
         sys.exit('\n'.join(map(str, errors[:20])))
-    evaluation = AveragePrecision(reference, K=[10, 100]).evaluate(run, queries)
+    average_precision = AveragePrecision(reference, K=[10, 100], definition='trec')
+    evaluation = average_precision.evaluate(run, queries)
     (output / 'scores.json').write_text(json.dumps(evaluation.means))
     page = compare([evaluation], hide_labels=True)
     page.to_html(output / 'detailed_results.html')

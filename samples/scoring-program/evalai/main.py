@@ -10,5 +10,6 @@ def evaluate(annotation, submission, phase, **kwargs):
     errors = [problem for problem in validate(submission) if problem.severity == 'error']
     if errors:
         raise ValueError('\n'.join(map(str, errors[:20])))
-    evaluation = AveragePrecision(annotation, K=[10, 100]).evaluate(submission)
+    average_precision = AveragePrecision(annotation, K=[10, 100], definition='trec')
+    evaluation = average_precision.evaluate(submission)
     return {'result': [{SPLIT: evaluation.means}], 'submission_result': evaluation.means}
