@@ -64,6 +64,15 @@ def test_the_system_with_the_lower_loss_is_better(opened, tmp_path):
     assert visit.faults == []
 
 
+def test_an_end_of_zero_is_above_zero_where_p_excludes_it(opened, tmp_path):
+    table = {'item': list('uvwxyz'), 'new': [0.2, 0.2, 0.15, 0.9, 0.12, 0.14], 'old': [0.1] * 6}
+    path = tmp_path / 'open.html'
+    compare(pandas.DataFrame(table)).to_html(path)
+    visit = opened(Page(path, None, table, table['item']))
+    assert 'above 0.000 to 0.' in visit.tab.locator('#pairs').text_content()
+    assert visit.faults == []
+
+
 def test_the_colours_of_cells_go_over_the_range(opened, scores):
     """Negative values, too: the least is plain, and the largest has the strongest colour."""
     systems = [each for each in scores.runs if each not in ('item', 'cluster')]
