@@ -88,6 +88,15 @@ NAMES_IN_MESSAGE = 3  # of further names, a message gives only the number
 class Error(Exception):
     """Base of all errors that this package raises on purpose."""
 
+    def _render_traceback_(self) -> list[str]:
+        """Return the user's frames and the message, which IPython shows in place of all frames."""
+        from traceback import extract_tb, format_list
+
+        frames = extract_tb(self.__traceback__)[1:]  # the first is that of IPython
+        in_package = (frame.filename.startswith(PACKAGE) for frame in frames)
+        n_own = next((n for n, is_ours in enumerate(in_package) if is_ours), len(frames))
+        return [*format_list(frames[:n_own]), f'{type(self).__name__}: {self}']
+
 
 class _FileError(Error, OSError):
     """An error about a file, with its `name` and the `reason`."""

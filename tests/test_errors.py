@@ -2,7 +2,8 @@
 
 import pytest
 
-from mediaeval_ap.errors import MissingExtraError, printable, require
+from mediaeval_ap import AveragePrecision
+from mediaeval_ap.errors import FormatError, MissingExtraError, printable, require
 
 
 @pytest.mark.parametrize(
@@ -21,3 +22,16 @@ def test_a_module_that_is_not_installed_names_its_extra():
 
 def test_a_module_that_is_installed_is_imported():
     assert require('os.path', 'compare', 'compare').join('a', 'b')
+
+
+def test_a_notebook_shows_the_lines_of_the_user_and_the_message():
+    """IPython has a frame of its own before those of a cell."""
+
+    def run_cell():
+        AveragePrecision([('x', 'v')])
+
+    with pytest.raises(FormatError) as caught:
+        run_cell()
+    *frames, message = caught.value._render_traceback_()
+    assert message == f'FormatError: {caught.value}'
+    assert [each.splitlines()[1].strip() for each in frames] == ["AveragePrecision([('x', 'v')])"]
