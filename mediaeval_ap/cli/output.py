@@ -17,6 +17,7 @@ from mediaeval_ap.errors import DataWarning, ParameterError, WriteError, printab
 from mediaeval_ap.progress import above_bars
 from mediaeval_ap.render.document import Document
 from mediaeval_ap.render.formats import BOLD, FORMAT_OF_SUFFIX, fill, render
+from mediaeval_ap.render.plot import FIGURE_FORMATS
 from mediaeval_ap.results.notes import across_runs, kind_of_note, merge_notes
 
 STANDARD_STREAM = '-'
@@ -186,6 +187,8 @@ def format_by_suffix(output: Output, formats: Collection[str]) -> str:
     if suffix in allowed:
         return allowed[suffix]
     expected = f'one of {", ".join(allowed)}, or --format'
+    if suffix[1:] in FIGURE_FORMATS:
+        expected += '; figures: report --figure'
     raise click.UsageError(f'-o: found the suffix {suffix}, expected {expected}')
 
 

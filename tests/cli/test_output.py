@@ -105,6 +105,7 @@ def test_a_format_that_is_given_wins(folder):
         ('', 'found an empty path, expected a file'),
         ('map.out', '-o: found the suffix .out, expected one of .txt, .csv, .json, .jsonl'),
         ('map.tar.gz', '-o: found the suffix .tar, expected one of .txt, .csv'),
+        ('map.pdf', 'or --format; figures: report --figure'),
     ],
 )
 def test_a_path_that_names_no_format_is_refused(folder, output, message):
