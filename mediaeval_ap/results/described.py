@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, NoReturn
 
 from mediaeval_ap import __version__
@@ -72,13 +72,24 @@ class Described(ABC):
         """
         return self._return_or_write('csv', path, per_query)
 
-    def to_json(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
+    def to_json(self, path: Path | None = None, *, per_query: bool = True) -> str | None:
         """Return everything as JSON with every digit, or write it to a file, as `to_csv`.
 
-        Every command writes this shape with ``--format json``; of a result, `per_query` includes
-        the values of each query.
+        `read_results` reads it back. Every command writes this shape with ``--format json``.
+        ``per_query=False`` leaves the values of queries out.
         """
-        return self._return_or_write('json', path, per_query)
+        document = replace(self.document(), value=lambda: self._json_value(per_query))
+        return return_or_write(render(document, 'json'), path)
+
+    def _json_value(self, per_query: bool) -> Any:
+        return self.document().value()
+
+    def __eq__(self, other: object) -> bool:
+        """Return True if both have one JSON; warnings do not count."""
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        equal: bool = self._json_value(True) == other._json_value(True)
+        return equal
 
     def to_markdown(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
         """Return tables of Markdown with three decimals, or write them to a file, as `to_csv`.

@@ -30,7 +30,7 @@ from mediaeval_ap.tables import Provenance
 from mediaeval_ap.tables.sources import ByteSource, parsed_json, read_all
 
 JsonObject = Mapping[str, Any]
-AS_WRITTEN = 'as a command writes it with --format json --per-query'
+AS_WRITTEN = 'as to_json() writes it, or a command with --format json --per-query'
 
 LARGEST = sys.float_info.max
 
@@ -41,13 +41,13 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
     Parameters
     ----------
     source : str, path-like or file object
-        The output of a command with ``--format json --per-query``, or of `Evaluation.to_json` with
-        ``per_query=True``; it may be compressed.
+        The output of `Evaluation.to_json`, or of a command with ``--format json --per-query``; it
+        may be compressed.
 
     Returns
     -------
     list of Evaluation, Evaluation2015 or Score
-        The results that were written, without their warnings.
+        Equal (``==``) to what was written, without warnings.
 
     Raises
     ------
@@ -61,8 +61,8 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
     >>> from mediaeval_ap import AveragePrecision, read_results
     >>> evaluate = AveragePrecision('samples/reference.txt', K=[10]).evaluate
     >>> evaluation = evaluate('samples/hypothesis.txt', 'samples/queries.txt')
-    >>> (again,) = read_results(io.StringIO(evaluation.to_json(per_query=True)))
-    >>> again.to_dict() == evaluation.to_dict()
+    >>> (again,) = read_results(io.StringIO(evaluation.to_json()))
+    >>> again == evaluation
     True
     """
     file = ByteSource.of(source)
@@ -82,7 +82,10 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
     for number, result in enumerate(objects, 1):
         where = f'result {number}'
         if isinstance(result, dict) and 'manifest' in result and 'queries' not in result:
-            expected = 'the values of each query: write the file with --format json --per-query'
+            expected = (
+                'the values of each query: write the file with --format json --per-query, in '
+                'Python score and write it with per_query=True'
+            )
             raise FormatError(file.name, where, 'queries', found='nothing', expected=expected)
         try:
             manifest = result['manifest']
@@ -220,6 +223,7 @@ def _read_score(result: JsonObject, rows: _Rows, **manifest: Any) -> Score:
     names = [name for name in rows.fields if name not in ('query', 'label', *counts)]
     if len(means.fields) == 1:
         names = ['value']
+    definition = None
     if described := result['manifest'].get('definition'):
         definition = Definition.from_dict(described)
         cutoffs = np.atleast_1d(manifest['parameters']['k']).tolist()
@@ -232,6 +236,7 @@ def _read_score(result: JsonObject, rows: _Rows, **manifest: Any) -> Score:
         counts = {name: column for name, column in counts.items() if name == 'n_relevant'}
     return Score(
         metric=metric,
+        definition=definition,
         value=float(means.numbers(metric, inf)[0]),
         means={name: float(means.numbers(name, inf)[0]) for name in means.fields},
         table=pandas.DataFrame(result['queries']),

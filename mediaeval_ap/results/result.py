@@ -255,6 +255,10 @@ class Result(Described):
     def document(self, per_query: bool = False) -> Document:
         return results_document([self], per_query=per_query)
 
+    def _json_value(self, per_query: bool) -> dict[str, Any]:
+        entries = self.to_dict() if per_query else self._json_object(per_query=False)
+        return json_document(RESULTS_SCHEMA, results=[entries], failed=[])
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result, and a manifest of its settings and inputs, for JSON.
 

@@ -108,7 +108,7 @@ def test_several_cutoffs_in_one_reading(evaluate, name):
         assert score.table[each.table.columns].equals(each.table)
         (column, *_) = each.values
         assert score.to_frame()[column].tolist() == each.to_frame()['value'].tolist()
-    (again,) = read_results(io.StringIO(score.to_json(per_query=True)))
+    (again,) = read_results(io.StringIO(score.to_json()))
     assert (again.means, again.mean_counts) == (score.means, score.mean_counts)
     assert again.to_frame().equals(score.to_frame())
 

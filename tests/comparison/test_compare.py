@@ -139,7 +139,7 @@ def test_results_that_were_read_back_do_not_know_their_videos():
     assert [*map(len, map(pickle.dumps, results))] == [*map(len, map(pickle.dumps, lacking))]
     for read_back in (
         pickle.loads(pickle.dumps(results)),
-        [read_results(io.StringIO(each.to_json(per_query=True)))[0] for each in results],
+        [read_results(io.StringIO(each.to_json()))[0] for each in results],
     ):
         comparison = compare(read_back)
         assert comparison.parameters['cluster'] == 'none'

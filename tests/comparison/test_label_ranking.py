@@ -82,8 +82,7 @@ def test_what_json_holds_is_enough():
     reverse = [(true, scores and [-each for each in scores]) for true, scores in ONE]
     scores = {'one': lwlrap(ONE), 'same': lwlrap(ONE), 'less': lwlrap(reverse)}
     read = {
-        name: read_results(io.StringIO(each.to_json(per_query=True)))
-        for name, each in reversed(scores.items())
+        name: read_results(io.StringIO(each.to_json())) for name, each in reversed(scores.items())
     }
     settings = {'baseline': 'one', 'correction': 'bh', 'fail_if_worse': 0.1, 'power': 0.1}
     comparison = compare(scores, **settings)

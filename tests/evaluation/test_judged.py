@@ -76,7 +76,7 @@ def test_condensed_lists(definition, unjudged, judged, hypotheses, K, subset, st
 
 
 def _as_file(evaluation):
-    return io.StringIO(evaluation.to_json(per_query=True))
+    return io.StringIO(evaluation.to_json())
 
 
 @pytest.mark.parametrize('definition', definitions.names())

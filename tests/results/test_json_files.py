@@ -2,6 +2,7 @@
 
 import io
 import json
+import pickle
 import warnings
 
 import pytest
@@ -16,18 +17,9 @@ from mediaeval_ap.errors import FormatError, ParameterError
 @pytest.mark.parametrize('kind', RESULTS)
 def test_what_is_read_is_what_was_written(kind):
     result = RESULTS[kind]()
-    (again,) = read_results(io.StringIO(result.to_json(per_query=True)))
-    assert type(again) is type(result)
-    assert without_definition(again) == without_definition(result)
+    (again,) = read_results(io.StringIO(result.to_json()))
+    assert again == result
     assert compared(again) == compared(result)
-
-
-def without_definition(result):
-    """The JSON of a result; a score that is read has the name of its definition only."""
-    value = json.loads(result.to_json(per_query=True))['results'][0]
-    if value['kind'] == 'score':
-        value['manifest'].pop('definition', None)
-    return value
 
 
 def compared(result):
@@ -45,7 +37,7 @@ def compared(result):
 
 def changed(result, changes):
     """The JSON of a result with other values at these paths; ``...`` deletes what is there."""
-    value = json.loads(result.to_json(per_query=True))
+    value = json.loads(result.to_json())
     for path, new in changes.items():
         *way, last = path.split('/')
         at = value
@@ -63,7 +55,7 @@ def wrong_definition(**changes):
     return {f'manifest/definition/{name}': value for name, value in changes.items()}
 
 
-AS_WRITTEN = 'expected one as a command writes it with --format json --per-query$'
+AS_WRITTEN = r'expected one as to_json\(\) writes it, or a command with --format json --per-query$'
 
 
 @pytest.mark.parametrize(
@@ -72,7 +64,7 @@ AS_WRITTEN = 'expected one as a command writes it with --format json --per-query
         ({'schema': 'mediaeval-ap/problems/1'}, r"schema: found 'm.*/1', expected 'm.*results/1'"),
         ({'results': []}, AS_WRITTEN),
         ({'results': [1]}, AS_WRITTEN),
-        ({'results': 5}, 'results: found 5, expected a list, as a command'),
+        ({'results': 5}, 'results: found 5, expected a list, as to_json'),
         ({'results': {'run': 'x'}}, r"results: found \{'run': 'x'\}, expected a list, as"),
         ({'/kind': 'x'}, AS_WRITTEN),
         (
@@ -168,7 +160,7 @@ def test_average_precision_above_one_where_the_definition_counts_shots_again():
         with warnings.catch_warnings():
             warnings.simplefilter('ignore')
             result = average_precision.evaluate(run, ['ann', 'bob'])
-        (again,) = read_results(io.StringIO(result.to_json(per_query=True)))
+        (again,) = read_results(io.StringIO(result.to_json()))
         assert again.ap.tolist() == result.ap.tolist() == [[most], [0.0]]
         with pytest.raises(FormatError, match=f'found 3.5, expected a number from 0 to {most:g}$'):
             read_results(io.StringIO(changed(result, {'queries/0/AP@3': 3.5})))
@@ -196,3 +188,17 @@ def test_a_class_with_a_positive_has_a_value():
     row = [row['n_relevant'] > 0 for row in result.to_dict()['queries']].index(True)
     with pytest.raises(FormatError, match='value: found None, expected a number from 0 to 1'):
         read_results(io.StringIO(changed(result, {f'queries/{row}/value': None})))
+
+
+@pytest.mark.parametrize('kind', RESULTS)
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+def test_results_are_equal_by_their_values(kind):
+    result = RESULTS[kind]()
+    assert result == RESULTS[kind]() == pickle.loads(pickle.dumps(result))
+    assert result != result.called('other')
+    assert result != 'a text'
+
+
+def test_a_summary_is_not_read_and_names_what_writes_all():
+    with pytest.raises(FormatError, match=r'--per-query, in Python .* per_query=True$'):
+        read_results(io.StringIO(evaluation().to_json(per_query=False)))

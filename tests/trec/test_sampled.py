@@ -230,7 +230,7 @@ def test_an_estimate_may_exceed_1():
     evaluation = evaluate_trec(frame(SAMPLE), [('7', 'd4', 1.0)], 1)
     assert evaluation.ap.tolist() == [[2.0]]
     assert evaluation.notes[0] == '1 of 1 queries have an AP above 1: xinfAP is an estimate'
-    (again,) = read_results(io.StringIO(evaluation.to_json(per_query=True)))
+    (again,) = read_results(io.StringIO(evaluation.to_json()))
     assert again.to_dict() == evaluation.to_dict()
 
 
@@ -242,8 +242,8 @@ def test_formats():
         assert not re.search('MxinfAP|xinfAP@', text)
         if format not in ('csv', 'jsonl'):
             assert 'estimated from a sample, down to rank 10: 4 of 6 pooled documents' in text
-    follow_schema(json.loads(evaluation.to_json(per_query=True)), 'results-1')
-    (again,) = read_results(io.StringIO(evaluation.to_json(per_query=True)))
+    follow_schema(json.loads(evaluation.to_json()), 'results-1')
+    (again,) = read_results(io.StringIO(evaluation.to_json()))
     assert again.to_dict() == evaluation.to_dict()
     assert again.to_frame().columns.tolist() == ['xinfAP', 'infP@2', 'n_relevant']
     assert summary([again]).columns.tolist()[:3] == ['definition', 'xinfAP', 'infP@2']
