@@ -70,6 +70,7 @@ if TYPE_CHECKING:
 TableName: TypeAlias = Literal[
     'leaderboard', 'pairs', 'orders', 'by', 'by_pairs', 'power', 'verdicts'
 ]
+Named: TypeAlias = 'Result | Sequence[Result] | Frame'  # the values of a mapping of runs
 COMPARISON_SCHEMA = 'mediaeval-ap/comparison/3'
 # Fewer videos are not clusters by default: in simulations, intervals over them were much wider than
 # over queries (docs/statistics.md).
@@ -83,7 +84,7 @@ FEWEST_OF_GROUP = 10  # in smaller groups, intervals of a mean over groups cover
 
 @shows_progress
 def compare(
-    results: Frame | Iterable[Result | Frame] | Mapping[str, Result | Sequence[Result] | Frame],
+    results: Result | Frame | Iterable[Result | Frame] | Mapping[Any, Named],
     *more_results: Result | Frame,
     baseline: str | None = None,
     correction: choices.Correction = 'holm',
@@ -92,7 +93,7 @@ def compare(
     by: choices.Grouping | Frame | None = None,
     reference: Rows | None = None,
     subset: Rows | None = None,
-    also: Mapping[str, Iterable[Result] | Mapping[str, Result | Sequence[Result]]] | None = None,
+    also: Mapping[str, Iterable[Result] | Mapping[Any, Named]] | None = None,
     power: float | None = None,
     fail_if_worse: float | None = None,
     require_not_worse: float | None = None,

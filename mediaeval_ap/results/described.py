@@ -6,7 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, overload
 
 from mediaeval_ap import __version__
 from mediaeval_ap.atomic_files import write_whole
@@ -39,6 +39,10 @@ class Described(ABC):
     def _repr_html_(self) -> str:
         return to_html(self.document())
 
+    @overload
+    def to_csv(self, path: None = None, *, per_query: bool = ...) -> str: ...
+    @overload
+    def to_csv(self, path: Path, *, per_query: bool = ...) -> None: ...
     def to_csv(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
         """Return the rows as CSV with every digit, or write them to a file and return None.
 
@@ -72,6 +76,10 @@ class Described(ABC):
         """
         return self._return_or_write('csv', path, per_query)
 
+    @overload
+    def to_json(self, path: None = None, *, per_query: bool = ...) -> str: ...
+    @overload
+    def to_json(self, path: Path, *, per_query: bool = ...) -> None: ...
     def to_json(self, path: Path | None = None, *, per_query: bool = True) -> str | None:
         """Return everything as JSON with every digit, or write it to a file, as `to_csv`.
 
@@ -91,6 +99,10 @@ class Described(ABC):
         equal: bool = self._json_value(True) == other._json_value(True)
         return equal
 
+    @overload
+    def to_markdown(self, path: None = None, *, per_query: bool = ...) -> str: ...
+    @overload
+    def to_markdown(self, path: Path, *, per_query: bool = ...) -> None: ...
     def to_markdown(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
         """Return tables of Markdown with three decimals, or write them to a file, as `to_csv`.
 
@@ -98,6 +110,10 @@ class Described(ABC):
         """
         return self._return_or_write('markdown', path, per_query)
 
+    @overload
+    def to_latex(self, path: None = None, *, per_query: bool = ...) -> str: ...
+    @overload
+    def to_latex(self, path: Path, *, per_query: bool = ...) -> None: ...
     def to_latex(self, path: Path | None = None, *, per_query: bool = False) -> str | None:
         """Return tables of LaTeX (booktabs) with three decimals, as `to_markdown`."""
         return self._return_or_write('latex', path, per_query)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from math import inf
-from typing import IO, Any
+from typing import IO, Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from mediaeval_ap.definitions import (
     ap_columns,
     check_cutoffs,
 )
-from mediaeval_ap.errors import FormatError, shown
+from mediaeval_ap.errors import FormatError, ParameterError, shown
 from mediaeval_ap.results.described import RESULTS_SCHEMA
 from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, judged_column
 from mediaeval_ap.results.result import Result, kind_of_metric
@@ -33,9 +33,15 @@ JsonObject = Mapping[str, Any]
 AS_WRITTEN = 'as to_json() writes it, or a command with --format json --per-query'
 
 LARGEST = sys.float_info.max
+Source = str | os.PathLike[str] | IO[Any]
+Kind = TypeVar('Kind')
 
 
-def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
+@overload
+def read_results(source: Source) -> list[Any]: ...
+@overload
+def read_results(source: Source, kind: type[Kind]) -> list[Kind]: ...
+def read_results(source: Source, kind: type[Any] = Result) -> list[Any]:
     """Read results of runs from JSON.
 
     Parameters
@@ -43,6 +49,9 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
     source : str, path-like or file object
         The output of `Evaluation.to_json`, or of a command with ``--format json --per-query``; it
         may be compressed.
+    kind : type, optional
+        The class of the results, such as `Evaluation`, which type checkers then know; others are an
+        error.
 
     Returns
     -------
@@ -58,13 +67,15 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
     Examples
     --------
     >>> import io
-    >>> from mediaeval_ap import AveragePrecision, read_results
+    >>> from mediaeval_ap import AveragePrecision, Evaluation, read_results
     >>> evaluate = AveragePrecision('samples/reference.txt', K=[10]).evaluate
     >>> evaluation = evaluate('samples/hypothesis.txt', 'samples/queries.txt')
-    >>> (again,) = read_results(io.StringIO(evaluation.to_json()))
+    >>> (again,) = read_results(io.StringIO(evaluation.to_json()), Evaluation)
     >>> again == evaluation
     True
     """
+    if not isinstance(kind, type):
+        raise ParameterError(f'found {shown(kind)}, expected a class, such as Evaluation', 'kind')
     file = ByteSource.of(source)
     with file.open() as stream:
         document = parsed_json(read_all(stream, file.name), file.name, f'JSON, {AS_WRITTEN}')
@@ -78,7 +89,7 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
     if not isinstance(objects, list):
         expected = f'a list, {AS_WRITTEN}'
         raise FormatError(file.name, 'results', '', found=shown(objects), expected=expected)
-    results: list[Result] = []
+    results: list[Any] = []
     for number, result in enumerate(objects, 1):
         where = f'result {number}'
         if isinstance(result, dict) and 'manifest' in result and 'queries' not in result:
@@ -109,6 +120,9 @@ def read_results(source: str | os.PathLike[str] | IO[Any]) -> list[Result]:
             reason = f'{type(error).__name__}: {error}'
             expected = f'one {AS_WRITTEN}'
             raise FormatError(file.name, where, '', found=reason, expected=expected) from error
+        if not isinstance(results[-1], kind):
+            actual = type(results[-1]).__name__
+            raise FormatError(file.name, where, '', found=actual, expected=kind.__name__)
     return results
 
 

@@ -8,7 +8,7 @@ import warnings
 import pytest
 from result_kinds import REFERENCE, RESULTS, RUN, evaluation
 
-from mediaeval_ap import AveragePrecision, read_results
+from mediaeval_ap import AveragePrecision, Score, read_results
 from mediaeval_ap.definitions import get
 from mediaeval_ap.errors import FormatError, ParameterError
 
@@ -202,3 +202,11 @@ def test_results_are_equal_by_their_values(kind):
 def test_a_summary_is_not_read_and_names_what_writes_all():
     with pytest.raises(FormatError, match=r'--per-query, in Python .* per_query=True$'):
         read_results(io.StringIO(evaluation().to_json(per_query=False)))
+
+
+def test_another_kind_than_the_expected_one_is_refused():
+    text = evaluation().to_json()
+    with pytest.raises(FormatError, match=r'result 1: found Evaluation, expected Score$'):
+        read_results(io.StringIO(text), Score)
+    with pytest.raises(ParameterError, match="kind: found 'score', expected a class"):
+        read_results(io.StringIO(text), 'score')
