@@ -109,11 +109,11 @@ class Result(Described):
             (name,) = run_names([self.source.name])
             object.__setattr__(self, 'run', name)  # of a frozen class
 
-    @property
-    def plot(self) -> NoReturn:
-        """Raise AttributeError: results are drawn beside each other."""
-        name = type(self).__name__
-        raise AttributeError(f"'{name}' has no plot; a comparison has: compare(…, …).plot")
+    if not TYPE_CHECKING:  # nothing completes `plot`
+
+        def __getattr__(self, name: str) -> NoReturn:
+            remedy = '; a comparison has: compare(…, …).plot' if name == 'plot' else ''
+            raise AttributeError(f"'{type(self).__name__}' has no {name}{remedy}")
 
     def called(self, name: str) -> Self:
         """Return the result under another name of the run; an empty name changes nothing."""

@@ -266,3 +266,7 @@ def test_figures_of_what_is_not_there(comparison):
         plot.leaderboard('AP')
     with pytest.raises(ParameterError, match="run: found 'none', expected one of 'top'"):
         plot.scatter('top', 'none')
+
+
+def test_a_call_of_plot_draws_the_board(comparison):
+    assert comparison.plot().to_dict() == comparison.plot.leaderboard().to_dict()

@@ -22,5 +22,6 @@ means = [evaluation.map[0] + evaluation.ap.mean() for evaluation in evaluations]
 anything = read_results('a.json')[0].map
 outcome: str = comparison.gate.outcome if comparison.gate else ''
 comparison.plot.leaderboard().save('board.png')
+comparison.plot().save('board.png')
 diagnosis = average_precision.explain('a.txt', k=10)
 lost: float = diagnosis.of('ann').parts['absent'] + diagnosis.mean_parts['absent']

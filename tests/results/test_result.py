@@ -120,5 +120,6 @@ def test_what_a_result_has_not_names_what_has_it(average_precision):
             result['ann']
         with pytest.raises(AttributeError, match=rf"^'{kind}' has no plot; .* compare\(…, …\)"):
             result.plot  # noqa: B018
+        assert 'plot' not in dir(result)
     with pytest.raises(TypeError, match=r"^'Comparison' has no items: \.to_frame\(\) and"):
         compare(evaluation)['ann']
