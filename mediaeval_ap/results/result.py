@@ -301,13 +301,20 @@ class Result(Described):
 
 
 def distinct_run_names(results: Sequence[Result]) -> list[str]:
-    """Return the name of each run, with parent folders where names of files collide."""
+    """Return the name of each run: where they collide, files have folders and tables a number."""
     names = []
+    tables = []
     for result in results:
         path = result.source.name
         paths = sorted({other.source.name for other in results if other.run == result.run})
         name_by_path = dict(zip(paths, run_names(paths), strict=True))
-        names.append(name_by_path[path] if [result.run] == run_names([path]) else result.run)
+        is_default = [result.run] == run_names([path])
+        names.append(name_by_path[path] if is_default else result.run)
+        is_table = is_default and result.source.sha256 is None
+        tables.append((result.run, *result.means) if is_table else None)
+    for at, table in enumerate(tables):
+        if table is not None and tables.count(table) > 1:
+            names[at] += f' {tables[: at + 1].count(table)}'
     return names
 
 

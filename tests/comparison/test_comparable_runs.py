@@ -106,6 +106,13 @@ def test_what_is_no_run_is_refused(results, message):
         compare(results)
 
 
+def test_unnamed_tables_are_told_apart_by_numbers():
+    evaluate = AveragePrecision([('x', 'v', '1', 'ann')]).evaluate
+    a, b = (evaluate([('x', 'v', '1', 'ann', confidence)]) for confidence in (0.5, 0.25))
+    assert sorted(compare(a, b).runs) == ['<hypothesis> 1', '<hypothesis> 2']
+    assert sorted(compare(b.called('mine'), a).runs) == ['<hypothesis>', 'mine']
+
+
 def test_first_hits_at_several_cutoffs_are_put_side_by_side(tmp_path):
     truth = pandas.DataFrame({'Image': ['2', '1'], 'Id': ['a', 'b']})
     guesses = pandas.DataFrame({'Image': ['1', '2'], 'Id': ['b', 'b a']})

@@ -234,7 +234,7 @@ def test_loss_has_the_mean_parts_of_each_run():
         assert sum(parts.values()) == pytest.approx(1 - diagnosis.map, abs=1e-12)  # rounded sums
 
 
-@pytest.mark.parametrize('names', [None, ['one', 'one'], ['one', 'two', 'three']])
+@pytest.mark.parametrize('names', [['one', 'one'], ['one', 'two', 'three']])
 def test_runs_need_names_that_differ(names):
     with pytest.raises(ParameterError, match='expected 2 names, all different'):
         DRAWN.plot.loss(explain_drawn(DRAWN_RUN[1:]), names=names)

@@ -135,4 +135,4 @@ def test_what_is_refused(settings, reason):
         'explain both in the same way'
     )
     again = explained(RUN).against(explained(reference=REFERENCE[::-1]))
-    assert again.runs == ('<hypothesis>', '<hypothesis>')
+    assert again.runs == ('<hypothesis> 1', '<hypothesis> 2')
