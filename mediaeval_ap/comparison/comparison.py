@@ -58,7 +58,7 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.render.document import Document
 from mediaeval_ap.render.formats import render
-from mediaeval_ap.results.described import Described, json_document, manifest_json
+from mediaeval_ap.results.described import DescribedTable, json_document, manifest_json
 from mediaeval_ap.results.notes import SKIPPED, note_of_floor
 from mediaeval_ap.results.result import Result
 from mediaeval_ap.tables import STANDARD_INPUT, Provenance
@@ -301,7 +301,7 @@ def compare(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(ComparisonData, Described, Paged):
+class Comparison(ComparisonData, DescribedTable, Paged):
     """Runs compared on the same queries: intervals, tests of all pairs, groups.
 
     Parameters

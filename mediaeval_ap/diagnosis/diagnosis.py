@@ -40,7 +40,7 @@ from mediaeval_ap.evaluation.listing import WholeListing
 from mediaeval_ap.render.document import Block, Document, Grid, Heading
 from mediaeval_ap.render.formats import short
 from mediaeval_ap.render.plot import Plot
-from mediaeval_ap.results.described import Described, manifest_json
+from mediaeval_ap.results.described import DescribedTable, manifest_json
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.notes import notes_of
 from mediaeval_ap.results.result import ALL_QUERIES, N_QUERIES, distinct_run_names
@@ -56,7 +56,7 @@ MOST_EDITS = 4  # a longer list only says that the names differ
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagnosis(Described):
+class Diagnosis(DescribedTable):
     """The loss of a run, split into parts; `AveragePrecision.explain` makes it.
 
     The loss 1 - AP of each query is split by repairing one thing after another, in this order. A

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any, NoReturn, overload
 
@@ -122,6 +122,19 @@ class Described(ABC):
         # Documents without queries do not take the option.
         options = {'per_query': True} if per_query else {}
         return return_or_write(render(self.document(**options), format), path)
+
+
+class DescribedTable(Described):
+    """A value that is a table, too, which polars, DuckDB and others read by Arrow's protocol."""
+
+    to_frame: Callable[..., Any]
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        import pyarrow
+
+        frame = self.to_frame()
+        table = pyarrow.Table.from_pandas(frame.reset_index() if frame.index.name else frame)
+        return table.__arrow_c_stream__(requested_schema)
 
 
 def return_or_write(text: str, path: Path | None) -> str | None:

@@ -15,7 +15,12 @@ from mediaeval_ap.definitions import Definition
 from mediaeval_ap.errors import ParameterError, shown, with_noun
 from mediaeval_ap.render.document import EXACT, Block, Captioned, Document, Grid, Heading
 from mediaeval_ap.render.formats import short
-from mediaeval_ap.results.described import RESULTS_SCHEMA, Described, json_document, manifest_json
+from mediaeval_ap.results.described import (
+    RESULTS_SCHEMA,
+    DescribedTable,
+    json_document,
+    manifest_json,
+)
 from mediaeval_ap.results.notes import merged_notes
 from mediaeval_ap.results.run_names import run_names
 from mediaeval_ap.tables import Provenance
@@ -93,7 +98,7 @@ class Compared:
     left_out: Sequence[str] = ()  # the measures that lack a value for some query
 
 
-class Result(Described):
+class Result(DescribedTable):
     """Values by query and in the mean, notes, and the settings and inputs behind them."""
 
     kind: ClassVar[str]  # the kind of result, as JSON names it

@@ -2,7 +2,10 @@
 
 import gzip
 
+import pandas
+import polars
 import pytest
+from result_kinds import RESULTS
 
 from mediaeval_ap import (
     AveragePrecision,
@@ -123,3 +126,20 @@ def test_what_a_result_has_not_names_what_has_it(average_precision):
         assert 'plot' not in dir(result)
     with pytest.raises(TypeError, match=r"^'Comparison' has no items: \.to_frame\(\) and"):
         compare(evaluation)['ann']
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@pytest.mark.parametrize('kind', RESULTS)
+def test_other_libraries_read_a_result_by_arrow(kind):
+    result = RESULTS[kind]()
+    frame = polars.DataFrame(result).to_pandas().set_index('query')
+    pandas.testing.assert_frame_equal(frame, result.to_frame(), check_dtype=False)
+
+
+def test_other_libraries_read_a_comparison_and_a_diagnosis_by_arrow(average_precision):
+    comparison = compare('samples/scores.csv')
+    assert polars.DataFrame(comparison)['run'].to_list() == comparison.runs
+    assert polars.DataFrame(average_precision.explain(RUN, k=1))['query'].to_list() == [
+        'ann',
+        'bob',
+    ]
