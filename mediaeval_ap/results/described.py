@@ -96,8 +96,7 @@ class Described(ABC):
         """Return True if both have one JSON; warnings do not count."""
         if not isinstance(other, type(self)):
             return NotImplemented
-        equal: bool = self._json_value(True) == other._json_value(True)
-        return equal
+        return bool(self._json_value(True) == other._json_value(True))
 
     @overload
     def to_markdown(self, path: None = None, *, per_query: bool = ...) -> str: ...
