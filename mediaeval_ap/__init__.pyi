@@ -25,9 +25,9 @@ from .judging.pool import Pool as Pool
 from .live import Live as Live
 from .results.evaluation import Evaluation as Evaluation
 from .results.evaluation import Evaluation2015 as Evaluation2015
-from .results.json_files import read_results as read_results
 from .results.result import summary as summary
 from .results.score import Score as Score
+from .saved_results import read_results as read_results
 from .store.indexing import index as index
 from .store.store import Store as Store
 from .store.store import open_store as open_store

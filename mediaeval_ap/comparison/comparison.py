@@ -425,6 +425,12 @@ class Comparison(ComparisonData, DescribedTable, Paged):
             ),
         )
 
+    def _json_value(self, per_query: bool) -> dict[str, Any]:
+        if not per_query:
+            return self.to_dict()
+        values = {metric: values.tolist() for metric, values in self.values.items()}
+        return {**self.to_dict(), 'queries': list(self.queries), 'values': values}
+
     def to_frame(self, table: TableName = 'leaderboard') -> pandas.DataFrame:
         """Return one of the tables of the comparison.
 

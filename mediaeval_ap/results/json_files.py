@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from math import inf
-from typing import IO, Any, TypeVar, overload
+from types import MappingProxyType
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from mediaeval_ap.definitions import (
     ap_columns,
     check_cutoffs,
 )
-from mediaeval_ap.errors import FormatError, ParameterError, shown
+from mediaeval_ap.errors import FormatError, shown
 from mediaeval_ap.results.described import RESULTS_SCHEMA
 from mediaeval_ap.results.evaluation import Evaluation, Evaluation2015, judged_column
 from mediaeval_ap.results.result import Result, kind_of_metric
@@ -33,63 +34,31 @@ JsonObject = Mapping[str, Any]
 AS_WRITTEN = 'as to_json() writes it, or a command with --format json --per-query'
 
 LARGEST = sys.float_info.max
-Source = str | os.PathLike[str] | IO[Any]
-Kind = TypeVar('Kind')
+Reader: TypeAlias = 'Callable[[JsonObject, Rows], Any]'
+NO_MORE: Mapping[str, Reader] = MappingProxyType({})
 
 
-@overload
-def read_results(source: Source) -> list[Any]: ...
-@overload
-def read_results(source: Source, kind: type[Kind]) -> list[Kind]: ...
-def read_results(source: Source, kind: type[Any] = Result) -> list[Any]:
-    """Read results of runs from JSON.
-
-    Parameters
-    ----------
-    source : str, path-like or file object
-        The output of `Evaluation.to_json`, or of a command with ``--format json --per-query``; it
-        may be compressed.
-    kind : type, optional
-        The class of the results, such as `Evaluation`, which type checkers then know; others are an
-        error.
-
-    Returns
-    -------
-    list of Evaluation, Evaluation2015 or Score
-        Equal (``==``) to what was written, without warnings.
-
-    Raises
-    ------
-    ReadError, FormatError
-        When the file cannot be read; when it is not JSON of this shape, was written without the
-        values by query, or has a value that its metric cannot have. Means are not checked.
-
-    Examples
-    --------
-    >>> import io
-    >>> from mediaeval_ap import AveragePrecision, Evaluation, read_results
-    >>> evaluate = AveragePrecision('samples/reference.txt', K=[10]).evaluate
-    >>> evaluation = evaluate('samples/hypothesis.txt', 'samples/queries.txt')
-    >>> (again,) = read_results(io.StringIO(evaluation.to_json()), Evaluation)
-    >>> again == evaluation
-    True
-    """
-    if not isinstance(kind, type):
-        raise ParameterError(f'found {shown(kind)}, expected a class, such as Evaluation', 'kind')
+def read_results(
+    source: str | os.PathLike[str] | IO[Any],
+    kind: type[Any] = Result,
+    more_readers: Mapping[str, Reader] = NO_MORE,
+) -> list[Any]:
+    """Read results of this class; `more_readers` has those of kinds that JSON may be alone."""
     file = ByteSource.of(source)
     with file.open() as stream:
         document = parsed_json(read_all(stream, file.name), file.name, f'JSON, {AS_WRITTEN}')
-    schema = document
+    schema, objects = document, None
     if isinstance(document, dict):
-        schema = document.get('schema')
+        schema, objects = document.get('schema'), document.get('results') or [{}]
+        if document.get('kind') in (*more_readers,):
+            schema, objects = RESULTS_SCHEMA, [document]
     if schema != RESULTS_SCHEMA:
         expected = f'{RESULTS_SCHEMA!r}, {AS_WRITTEN}'
         raise FormatError(file.name, 'schema', '', found=shown(schema), expected=expected)
-    objects = document.get('results') or [{}]
     if not isinstance(objects, list):
         expected = f'a list, {AS_WRITTEN}'
         raise FormatError(file.name, 'results', '', found=shown(objects), expected=expected)
-    results: list[Any] = []
+    results = []
     for number, result in enumerate(objects, 1):
         where = f'result {number}'
         if isinstance(result, dict) and 'manifest' in result and 'queries' not in result:
@@ -99,21 +68,8 @@ def read_results(source: Source, kind: type[Any] = Result) -> list[Any]:
             )
             raise FormatError(file.name, where, 'queries', found='nothing', expected=expected)
         try:
-            manifest = result['manifest']
-            about_run = _Rows(file.name, where, [result])
-            counts = about_run.of([manifest['counts']])
-            results.append(
-                READERS[result['kind']](
-                    result,
-                    about_run.of(result['queries']),
-                    inputs={
-                        role: Provenance(**entry) for role, entry in manifest['inputs'].items()
-                    },
-                    counts={name: int(counts.integers(name)[0]) for name in counts.fields},
-                    parameters=dict(manifest['parameters']),
-                    run=about_run.texts('run')[0],
-                )
-            )
+            reader = {**READERS, **more_readers}[result['kind']]
+            results.append(reader(result, Rows(file.name, where, [result])))
         except FormatError:
             raise
         except (AttributeError, LookupError, TypeError, ValueError) as error:
@@ -126,7 +82,19 @@ def read_results(source: Source, kind: type[Any] = Result) -> list[Any]:
     return results
 
 
-class _Rows:
+def _fields_of(result: JsonObject, about_run: Rows) -> dict[str, Any]:
+    """Return the fields that results of every kind have."""
+    manifest = result['manifest']
+    counts = about_run.of([manifest['counts']])
+    return {
+        'inputs': {role: Provenance(**entry) for role, entry in manifest['inputs'].items()},
+        'counts': {name: int(counts.integers(name)[0]) for name in counts.fields},
+        'parameters': dict(manifest['parameters']),
+        'run': about_run.texts('run')[0],
+    }
+
+
+class Rows:
     """The values of queries; the error about a wrong or missing one names its query and field."""
 
     def __init__(self, source: str, place: str, rows: Sequence[JsonObject]) -> None:
@@ -134,8 +102,8 @@ class _Rows:
         self._rows = rows
         self.fields = list(dict.fromkeys(chain(rows[0], *rows)))
 
-    def of(self, rows: Sequence[JsonObject]) -> _Rows:
-        return _Rows(*self._where, rows)
+    def of(self, rows: Sequence[JsonObject]) -> Rows:
+        return Rows(*self._where, rows)
 
     def column(self, field: str, is_right: Callable[[Any], bool], expected: str) -> list[Any]:
         for row in self._rows:
@@ -184,15 +152,16 @@ class _Rows:
         return self.numbers(field, max(definition.upper_bound(k, R, n_returned) for R in distinct))
 
 
-def _read_evaluation(result: JsonObject, rows: _Rows, **manifest: Any) -> Evaluation:
+def read_evaluation(result: JsonObject, about_run: Rows) -> Evaluation:
+    rows, fields = about_run.of(result['queries']), _fields_of(result, about_run)
     definition = Definition.from_dict(result['manifest']['definition'])
-    cutoffs = check_cutoffs(manifest['parameters'].pop('K'), definition)
-    n_returned = manifest['counts'].get('hypotheses', LARGEST_CUTOFF)
+    cutoffs = check_cutoffs(fields['parameters'].pop('K'), definition)
+    n_returned = fields['counts'].get('hypotheses', LARGEST_CUTOFF)
     ap = {
         name: rows.ap(name, definition, k, n_returned)
         for name, k in zip(ap_columns(cutoffs, definition), cutoffs, strict=True)
     }
-    names = [judged_column(k) for k in cutoffs if 'judged' in manifest['inputs']]
+    names = [judged_column(k) for k in cutoffs if 'judged' in fields['inputs']]
     judged = {name: rows.numbers(name, null=True) for name in names}
     columns_of_ap = {'query', 'n_relevant', *ap, *judged}
     measures = [name for name in rows.fields if name not in columns_of_ap]
@@ -204,11 +173,12 @@ def _read_evaluation(result: JsonObject, rows: _Rows, **manifest: Any) -> Evalua
         definition=definition,
         measures={name: rows.numbers(name, inf, null=True) for name in measures},
         judged=np.column_stack([*judged.values()]) if judged else None,
-        **manifest,
+        **fields,
     )
 
 
-def _read_evaluation_2015(result: JsonObject, rows: _Rows, **manifest: Any) -> Evaluation2015:
+def _read_evaluation_2015(result: JsonObject, about_run: Rows) -> Evaluation2015:
+    rows, fields = about_run.of(result['queries']), _fields_of(result, about_run)
     definition = Definition.from_dict(result['manifest']['definition'])
     correct = None
     if 'correct' in rows.fields:
@@ -221,11 +191,12 @@ def _read_evaluation_2015(result: JsonObject, rows: _Rows, **manifest: Any) -> E
         ap=rows.ap('AP', definition, ALL),
         correct=correct,
         definition=definition,
-        **manifest,
+        **fields,
     )
 
 
-def _read_score(result: JsonObject, rows: _Rows, **manifest: Any) -> Score:
+def _read_score(result: JsonObject, about_run: Rows) -> Score:
+    rows, fields = about_run.of(result['queries']), _fields_of(result, about_run)
     import pandas
     import pyarrow
 
@@ -240,7 +211,7 @@ def _read_score(result: JsonObject, rows: _Rows, **manifest: Any) -> Score:
     definition = None
     if described := result['manifest'].get('definition'):
         definition = Definition.from_dict(described)
-        cutoffs = np.atleast_1d(manifest['parameters']['k']).tolist()
+        cutoffs = np.atleast_1d(fields['parameters']['k']).tolist()
         ap = {name: rows.ap(name, definition, k) for name, k in zip(names, cutoffs, strict=True)}
     else:
         if is_of_classes:  # those without a positive have no value, but all others have
@@ -257,12 +228,12 @@ def _read_score(result: JsonObject, rows: _Rows, **manifest: Any) -> Score:
         notes=result['notes'],
         queries=pyarrow.array(rows.texts('query')),
         values={**ap, **counts},
-        **manifest,
+        **fields,
     )
 
 
-READERS: dict[str, Callable[..., Result]] = {
-    'evaluation': _read_evaluation,
+READERS: dict[str, Reader] = {
+    'evaluation': read_evaluation,
     'evaluation-2015': _read_evaluation_2015,
     'score': _read_score,
 }

@@ -15,7 +15,7 @@ LAYERS = [
     {'metrics', 'ranking'},
     {'evaluation', 'results', 'store', 'validation'},
     {'campaign', 'challenges', 'comparison', 'diagnosis', 'execute', 'judging', 'live', 'trec'},
-    {'average_precision', 'discovery_2015', 'evaluator', 'trec_topics'},
+    {'average_precision', 'discovery_2015', 'evaluator', 'saved_results', 'trec_topics'},
     {'compat'},
     {'cli'},
     {'__main__'},
