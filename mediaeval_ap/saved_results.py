@@ -1,10 +1,11 @@
-"""Read results and comparisons back from JSON."""
+"""Read results, comparisons and diagnoses back from JSON."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
+from math import inf
 from types import UnionType
 from typing import IO, Any, Literal, TypeVar, get_args, get_origin, get_type_hints, overload
 
@@ -12,9 +13,15 @@ import numpy as np
 
 from mediaeval_ap.comparison.comparison import Comparison
 from mediaeval_ap.comparison.comparison_tables import TABLES
+from mediaeval_ap.definitions import ap_column
+from mediaeval_ap.diagnosis.diagnosis import Diagnosis
+from mediaeval_ap.diagnosis.findings import ConfusedName, NearMiss
+from mediaeval_ap.diagnosis.other_definitions import MapByDefinition
+from mediaeval_ap.diagnosis.ties import BOUND_KEYS, TieBounds
 from mediaeval_ap.errors import ParameterError, shown
 from mediaeval_ap.results import json_files
 from mediaeval_ap.results.described import Described
+from mediaeval_ap.results.evaluation import judged_column
 
 Source = str | os.PathLike[str] | IO[Any]
 Kind = TypeVar('Kind')
@@ -25,21 +32,22 @@ def read_results(source: Source) -> list[Any]: ...
 @overload
 def read_results(source: Source, kind: type[Kind]) -> list[Kind]: ...
 def read_results(source: Source, kind: type[Any] = Described) -> list[Any]:
-    """Read results of runs, or a comparison, from JSON.
+    """Read results of runs, a comparison or a diagnosis from JSON.
 
     Parameters
     ----------
     source : str, path-like or file object
         The output of `Evaluation.to_json`, or of a command with ``--format json --per-query``; it
-        may be compressed. Of a comparison, the output of `Comparison.to_json`.
+        may be compressed. Or that of `Comparison.to_json` or `Diagnosis.to_json`.
     kind : type, optional
         The class of the results, such as `Evaluation`, which type checkers then know; others are an
         error.
 
     Returns
     -------
-    list of Evaluation, Evaluation2015, Score or Comparison
-        Equal (``==``) to what was written, without warnings.
+    list of Evaluation, Evaluation2015, Score, Comparison or Diagnosis
+        Equal (``==``) to what was written, without warnings. A diagnosis has no ranking, which
+        `Diagnosis.of` needs.
 
     Raises
     ------
@@ -98,4 +106,34 @@ def _read_comparison(document: Mapping[str, Any], _: json_files.Rows) -> Any:
     return comparison
 
 
-READERS = {'comparison': _read_comparison}
+def _read_diagnosis(document: Mapping[str, Any], about_run: json_files.Rows) -> Diagnosis:
+    manifest = document['manifest']
+    others = {**manifest['parameters']}
+    k, near = others.pop('k'), others.pop('near')
+    rows = [
+        {'query': query['query'], 'n_relevant': query['n_relevant'], ap_column(k): query['ap']}
+        for query in document['queries']
+    ]
+    if 'judged' in manifest['inputs']:  # its shares are in no diagnosis
+        rows = [{**row, judged_column(k): None} for row in rows]
+    manifest = {**manifest, 'parameters': {'K': [k], **others}}
+    evaluation = {**document, 'queries': rows, 'manifest': manifest}
+    losses = about_run.of([query['loss'] for query in document['queries']])
+    ties = {}
+    for level in document['ties']:
+        bounds = [query['ties'][level] for query in document['queries']]
+        columns = [about_run.of(bounds).numbers(key, inf, null=True) for key in BOUND_KEYS]
+        reasons = {row: each['reason'] for row, each in enumerate(bounds) if 'reason' in each}
+        ties[level] = TieBounds(columns[0], columns[1], columns[2], reasons)
+    return Diagnosis(
+        replace(json_files.read_evaluation(evaluation, about_run), judged=None),
+        near=_typed(float, near),
+        parts={part: losses.numbers(part, inf) for part in document['loss']},
+        ties=ties,
+        confused=_typed(list[ConfusedName], document['confused']),
+        near_misses=_typed(list[NearMiss], document['near_misses']),
+        definitions=_typed(list[MapByDefinition], document['definitions']),
+    )
+
+
+READERS = {'comparison': _read_comparison, 'diagnosis': _read_diagnosis}

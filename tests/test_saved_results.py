@@ -1,4 +1,4 @@
-"""Comparisons that are read from JSON: equal to what was written, or refused."""
+"""Comparisons and diagnoses that are read from JSON: equal to what was written, or refused."""
 
 import gzip
 import io
@@ -8,10 +8,10 @@ import pickle
 import pandas
 import pytest
 from compared_runs import several
-from result_kinds import RESULTS
+from result_kinds import REFERENCE, RESULTS, RUN
 from schemas import follow_schema
 
-from mediaeval_ap import Comparison, Evaluation, compare, read_results
+from mediaeval_ap import AveragePrecision, Comparison, Evaluation, TrecTopics, compare, read_results
 from mediaeval_ap.errors import FormatError, ParameterError
 
 SAMPLE = 'samples/scores.csv'
@@ -19,11 +19,19 @@ RUNS = several([1, 0.5, 0, 0.25, 1, 0.5, 0.75], [0, 0.5, 0, 0.25, 0.5, 1, 0])
 pytestmark = pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
 
 
+def diagnosis(**options):
+    return AveragePrecision(REFERENCE, **options).explain(RUN)
+
+
 SAVED = {
     'comparison': lambda: compare(RUNS, baseline='b', power=0.1, fail_if_worse=0.2),
     'score tables': lambda: compare(SAMPLE),
     'groups': lambda: compare(RUNS, by='relevant'),
     'no mean': lambda: compare(RESULTS['lwlrap']()),
+    'diagnosis': diagnosis,
+    'judged': lambda: diagnosis(judged=[row[:3] for row in RUN + REFERENCE]),
+    'unknown bounds': lambda: diagnosis(definition='hits'),
+    'topics': lambda: TrecTopics({'7': {'d1': 1}}).explain({'7': {'d2': 0.9, 'd1': 0.5}}),
 }
 
 
@@ -54,6 +62,16 @@ def test_a_comparison_has_its_values_and_figures_again(tmp_path):
         assert again.values[metric].tolist() == values.tolist()
     assert again.plot().to_dict() == again.plot.leaderboard().to_dict()
     assert again.plot.scatter().to_dict() == comparison.plot.scatter().to_dict()
+
+
+def test_a_diagnosis_that_was_read_has_no_ranking():
+    again = read(diagnosis().to_json())
+    assert again.against(diagnosis()).map == 0
+    with pytest.raises(ParameterError, match=r'^of: found no ranking.*; explain the run again$'):
+        again.of('ann')
+    other = AveragePrecision('samples/reference.txt').explain(RUN, ['ann', 'bob'])
+    with pytest.raises(ParameterError, match=r'against: .* another reference'):
+        again.against(other)
 
 
 def test_a_comparison_without_values_names_what_writes_them():

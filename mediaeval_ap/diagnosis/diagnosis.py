@@ -130,7 +130,8 @@ class Diagnosis(DescribedTable):
     confused: list[ConfusedName]
     near_misses: list[NearMiss]
     definitions: list[MapByDefinition]
-    _examined: ExaminedRun = field(repr=False)
+    # None in a diagnosis that was read from JSON.
+    _examined: ExaminedRun = field(default=None, repr=False)  # type: ignore[assignment]
 
     @property
     def run(self) -> str:
@@ -264,6 +265,8 @@ class Diagnosis(DescribedTable):
                 'explain the run with this query',
                 'of',
             )
+        if self._examined is None:
+            raise ParameterError('found no ranking, as in JSON; explain the run again', 'of')
         row = self.queries.index(query)
         (loss,) = self._losses([row])
         (depth,) = depths([self.k])
@@ -414,7 +417,7 @@ class Diagnosis(DescribedTable):
         yield f'M{ap} {self.map:.3f} over {n_queries}{loss_ahead(self.map, has_parts)}\n'
         if has_parts:
             yield grid_of_loss(self.mean_parts, n_losing)
-        has_names = self._examined.criteria.has_names
+        has_names = 'ties' not in self.evaluation.parameters  # which only topics of TREC have
         yield grid_of_ties(self._bounds_by_level(), has_names=has_names)
         rows: list[list[Any]] = [
             [values.definition, values.map, values.n_changed, values.reason]
@@ -518,6 +521,13 @@ def _check_comparable(diagnosis: Diagnosis, other: Diagnosis) -> None:
     queries, other_queries = (sorted(either.queries) for either in (diagnosis, other))
     actual = f'other queries ({with_noun(len(other_queries), "query", "queries")})'
     expect(queries, other_queries, actual, f'the {len(queries):,}')
+    if None in (diagnosis._examined, other._examined):  # read from JSON
+        hashes, other_hashes = (
+            {role: source.sha256 for role, source in either.inputs.items() if role != 'hypothesis'}
+            for either in (diagnosis, other)
+        )
+        expect(hashes, other_hashes, 'another reference, subset or list of judged shots')
+        return
     criteria, other_criteria = (either._examined.criteria for either in (diagnosis, other))
     if criteria is not other_criteria:
         rows, other_rows = (
