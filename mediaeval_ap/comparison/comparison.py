@@ -57,7 +57,6 @@ from mediaeval_ap.errors import (
 )
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.render.document import Document
-from mediaeval_ap.render.formats import render
 from mediaeval_ap.results.described import DescribedTable, json_document, manifest_json
 from mediaeval_ap.results.notes import SKIPPED, note_of_floor
 from mediaeval_ap.results.result import Result
@@ -338,9 +337,6 @@ class Comparison(ComparisonData, DescribedTable, Paged):
     >>> compare('samples/scores.csv').runs
     ['new', 'old']
     """
-
-    def __repr__(self) -> str:
-        return render(self.document(), 'table').rstrip()
 
     @property
     def _headline(self) -> str:

@@ -36,6 +36,9 @@ class Described(ABC):
         name = type(self).__name__
         raise TypeError(f"'{name}' has no items: .to_frame() and .to_dict() have its values")
 
+    def __repr__(self) -> str:
+        return render(self.document(), 'table').rstrip()
+
     def _repr_html_(self) -> str:
         return to_html(self.document())
 

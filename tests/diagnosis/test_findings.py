@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mediaeval_ap import AveragePrecision, definitions
 from mediaeval_ap.diagnosis.findings import Before
 from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.render.formats import render
 
 
 def before(rows, marks, query, at):
@@ -136,3 +137,8 @@ def test_what_is_refused(settings, reason):
     )
     again = explained(RUN).against(explained(reference=REFERENCE[::-1]))
     assert again.runs == ('<hypothesis> 1', '<hypothesis> 2')
+
+
+def test_a_difference_is_shown_as_by_the_command():
+    difference = explained(RUN).against(explained(RUN[:1]))
+    assert f'{difference!r}\n' == render(difference.document(), 'table')
