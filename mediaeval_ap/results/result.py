@@ -118,7 +118,8 @@ class Result(DescribedTable):
 
         def __getattr__(self, name: str) -> NoReturn:
             remedy = '; a comparison has: compare(…, …).plot' if name == 'plot' else ''
-            raise AttributeError(f"'{type(self).__name__}' has no {name}{remedy}")
+            text = f"'{type(self).__name__}' has no {name}{remedy}"
+            raise AttributeError(text, name=name, obj=self)  # Python adds: Did you mean …?
 
     def called(self, name: str) -> Self:
         """Return the result under another name of the run; an empty name changes nothing."""
