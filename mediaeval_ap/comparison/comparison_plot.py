@@ -48,9 +48,6 @@ class ComparisonPlot(Plot):
         self._teams = [team_of(run) for run in comparison.runs]
         self.terms = comparison.terms
 
-    def __call__(self, metric: str | None = None) -> altair.LayerChart:  # type: ignore[override]
-        return self.leaderboard(metric)
-
     def leaderboard(self, metric: str | None = None) -> altair.LayerChart:
         """Draw the runs, best first, with their intervals and groups.
 

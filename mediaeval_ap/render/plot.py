@@ -25,9 +25,10 @@ class Plot:
             lines.append(f'  {name}({", ".join(signature(draw).parameters)})  {summary}')
         return '\n'.join(lines)
 
-    def __call__(self, *_: Any, **__: Any) -> None:
-        figure = next(iter(self._methods()))
-        raise ParameterError(f'plot: found a call, expected one of a figure, as .plot.{figure}()')
+    def __call__(self, *arguments: Any, **settings: Any) -> Any:
+        """Draw the first figure."""
+        draw = next(iter(self._methods().values()))
+        return draw(*arguments, **settings)
 
     def save_all(
         self,

@@ -24,11 +24,8 @@ def test_the_listing_names_each_figure_with_what_it_draws(plot):
     ]
 
 
-def test_a_call_names_a_figure(plot):
-    with pytest.raises(
-        ParameterError, match=r'expected one of a figure, as \.plot\.leaderboard\(\)'
-    ):
-        plot()
+def test_a_call_draws_the_first_figure(plot):
+    assert plot().to_dict() == plot.leaderboard().to_dict()
 
 
 def test_all_figures_that_can_be_drawn_are_written(plot, tmp_path):
