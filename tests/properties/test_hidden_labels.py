@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from commands import run
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_text import PageText, data_of
 
@@ -68,6 +68,7 @@ def everything(folder, reference, **settings):
     return comparison.to_html(), json.dumps(comparison.to_dict()), figures
 
 
+@settings(max_examples=12)  # each makes two pages, which takes seconds
 @given(seed=st.integers(0, 2**32))
 def test_references_that_give_equal_values_give_the_same_bytes(seed):
     with tempfile.TemporaryDirectory() as name:
