@@ -81,19 +81,22 @@ comparison_options = option_kinds.combine_options(
     option_kinds.option(
         '--columns',
         metavar='ROLE=NAME,...',
-        read=option_kinds.columns_by_role,
+        read=option_kinds.joined(option_kinds.columns_by_role),
+        multiple=True,
         help='Columns of score tables: item, system, value, cluster and seed.',
     ),
     option_kinds.option(
         '--where',
         metavar='COLUMN=TEXT,...',
-        read=option_kinds.columns_by_role,
+        read=option_kinds.joined(option_kinds.columns_by_role),
+        multiple=True,
         help='Keep the rows of score tables that have these texts in these columns.',
     ),
     option_kinds.option(
         '--systems',
         metavar='NAME,...',
-        read=lambda value: value and value.split(','),
+        read=option_kinds.joined(lambda value: value.split(',')),
+        multiple=True,
         help='Systems of score tables to compare; others are ignored.  [default: all]',
     ),
     option_kinds.option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import click
@@ -154,6 +154,11 @@ def unmatched_ids(ids: str, run: str, truth: str) -> Decorator:
         choice('--missing', choices.MISSING, 'error', missing),
         choice('--unknown', choices.UNKNOWN, 'error', unknown),
     )
+
+
+def joined(read: Callable[[str], Any]) -> Callable[[Sequence[str]], Any]:
+    """Read the values of an option that may be repeated as one, with commas between."""
+    return lambda values: read(','.join(values)) if values else None
 
 
 def columns_by_role(value: str) -> dict[str, str | int]:

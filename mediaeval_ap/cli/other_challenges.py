@@ -224,13 +224,15 @@ def _challenge_inputs(predictions: str, roles: str) -> option_kinds.Decorator:
         option_kinds.option(
             '--columns',
             metavar='ROLE=COLUMN,...',
-            read=option_kinds.columns_by_role,
+            read=option_kinds.joined(option_kinds.columns_by_role),
+            multiple=True,
             help=f'Columns of other files, by name, or by position from 1: {roles}.',
         ),
         option_kinds.option(
             '--truth-columns',
             metavar='ROLE=COLUMN,...',
-            read=option_kinds.columns_by_role,
+            read=option_kinds.joined(option_kinds.columns_by_role),
+            multiple=True,
             help='Columns of TRUTH.  [default: as --columns]',
         ),
         option_kinds.unmatched_ids('Ids', predictions, 'TRUTH'),

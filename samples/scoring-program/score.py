@@ -27,7 +27,7 @@ def main(inputs: Path, output: Path) -> None:
     run = submitted_run(inputs / 'res')
     errors = [problem for problem in validate(run) if problem.severity == 'error']
     if errors:
-        sys.exit('\n'.join(map(str, errors[:20])))
+        sys.exit('\n'.join(f'{error}; {error.remedy}' for error in errors[:20]))
     average_precision = AveragePrecision(reference, K=[10, 100], definition='trec')
     evaluation = average_precision.evaluate(run, queries)
     (output / 'scores.json').write_text(json.dumps(evaluation.means))

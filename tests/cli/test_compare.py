@@ -271,3 +271,27 @@ def test_intervals_are_those_of_python(n_videos):
     assert written == json.loads(comparison.to_json(per_query=False))
     cluster = 'video' if n_videos >= 50 else 'none'
     assert written['manifest']['parameters']['cluster'] == cluster
+
+
+@pytest.mark.parametrize(
+    'repeated',
+    [
+        '--where task=qa --where filter=7 --systems a,b',
+        '--systems a --systems b --where task=qa,filter=7',
+    ],
+)
+def test_an_option_that_is_repeated_adds_to_itself(repeated, tmp_path):
+    """The last one alone would keep other rows, or other systems."""
+    path = tmp_path / 'scores.csv'
+    rows = [
+        f'q{item},0.{item}{number}{len(task)},0.5,{number},{task}\n'
+        for item in range(9)
+        for number, task in [(7, 'qa'), (8, 'qa'), (7, 'sum')]
+    ]
+    path.write_text(f'item,a,b,filter,task\n{"".join(rows)}')
+    once, repeatedly = (
+        run('compare', str(path), *options.split(), '--format', 'csv').stdout
+        for options in ('--systems a,b --where task=qa,filter=7', repeated)
+    )
+    assert once == repeatedly
+    assert once.count('\n') == 3

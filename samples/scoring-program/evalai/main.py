@@ -9,7 +9,7 @@ def evaluate(annotation, submission, phase, **kwargs):
     """Return the scores of a submitted file, by split."""
     errors = [problem for problem in validate(submission) if problem.severity == 'error']
     if errors:
-        raise ValueError('\n'.join(map(str, errors[:20])))
+        raise ValueError('\n'.join(f'{error}; {error.remedy}' for error in errors[:20]))
     average_precision = AveragePrecision(annotation, K=[10, 100], definition='trec')
     evaluation = average_precision.evaluate(submission)
     return {'result': [{SPLIT: evaluation.means}], 'submission_result': evaluation.means}
