@@ -78,19 +78,15 @@ comparison_options = option_kinds.combine_options(
         metavar='COLUMN',
         help='Column of score tables, such as dataset: each of its groups counts the same.',
     ),
-    option_kinds.option(
+    option_kinds.columns(
         '--columns',
-        metavar='ROLE=NAME,...',
-        read=option_kinds.joined(option_kinds.columns_by_role),
-        multiple=True,
-        help='Columns of score tables: item, system, value, cluster and seed.',
+        'Columns of score tables: item, system, value, cluster and seed.',
+        'ROLE=NAME,...',
     ),
-    option_kinds.option(
+    option_kinds.columns(
         '--where',
-        metavar='COLUMN=TEXT,...',
-        read=option_kinds.joined(option_kinds.columns_by_role),
-        multiple=True,
-        help='Keep the rows of score tables that have these texts in these columns.',
+        'Keep the rows of score tables that have these texts in these columns.',
+        'COLUMN=TEXT,...',
     ),
     option_kinds.option(
         '--systems',

@@ -161,6 +161,11 @@ def joined(read: Callable[[str], Any]) -> Callable[[Sequence[str]], Any]:
     return lambda values: read(','.join(values)) if values else None
 
 
+def columns(name: str, help: str, metavar: str = 'ROLE=COLUMN,...') -> Decorator:
+    read = joined(columns_by_role)
+    return option(name, help=help, metavar=metavar, read=read, multiple=True)
+
+
 def columns_by_role(value: str) -> dict[str, str | int]:
     """Return what stands after each `=`; digits alone as an integer, which is a position."""
     columns: dict[str, str | int] = {}

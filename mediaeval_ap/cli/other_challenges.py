@@ -221,20 +221,10 @@ def _challenge_inputs(predictions: str, roles: str) -> option_kinds.Decorator:
         option_kinds.run_file_argument(
             'runs', nargs=-1, required=True, metavar=f'{predictions}...'
         ),
-        option_kinds.option(
-            '--columns',
-            metavar='ROLE=COLUMN,...',
-            read=option_kinds.joined(option_kinds.columns_by_role),
-            multiple=True,
-            help=f'Columns of other files, by name, or by position from 1: {roles}.',
+        option_kinds.columns(
+            '--columns', f'Columns of other files, by name, or by position from 1: {roles}.'
         ),
-        option_kinds.option(
-            '--truth-columns',
-            metavar='ROLE=COLUMN,...',
-            read=option_kinds.joined(option_kinds.columns_by_role),
-            multiple=True,
-            help='Columns of TRUTH.  [default: as --columns]',
-        ),
+        option_kinds.columns('--truth-columns', 'Columns of TRUTH.  [default: as --columns]'),
         option_kinds.unmatched_ids('Ids', predictions, 'TRUTH'),
         options.warning_options,
     )
