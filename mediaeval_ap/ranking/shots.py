@@ -102,7 +102,7 @@ class Shots:
         videos = self._find_videos(table)
         return len(run_starts([np.sort(videos[videos >= 0])]))
 
-    def _find_ids(self, field: str, table: Table) -> NDArray[np.int64]:
+    def _find_ids(self, field: str, table: Table) -> NDArray[np.int32]:
         return Column(np.empty(0, dtype=np.int32), self.ids[field]).find(table[field])
 
     def _find_videos(self, table: Table) -> NDArray[np.int64]:

@@ -237,9 +237,9 @@ class Column:
     def text(self, row: int | np.integer) -> str:
         return self.values[int(self.codes[row])]
 
-    def find(self, other: Column) -> NDArray[np.int64]:
+    def find(self, other: Column) -> NDArray[np.int32]:
         """Return this column's code for the text of each row of another column, or -1."""
-        return np.array(self.positions(other.values), dtype=np.int64)[other.codes]
+        return np.array(self.positions(other.values), dtype=np.int32)[other.codes]
 
     def positions(self, texts: Sequence[str]) -> list[int]:
         """Return the code of each text, or -1."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
@@ -165,6 +165,12 @@ def read_qrels(
     return judged
 
 
+def _is_among(number: NDArray[np.float64], levels: Sequence[int]) -> NDArray[np.bool_]:
+    # `numpy.isin` would import `numpy.ma`, which takes as long as reading 100,000 rows.
+    is_among: NDArray[np.bool_] = (number[:, np.newaxis] == np.array(levels)).any(axis=1)
+    return is_among
+
+
 def _n_rising(topic: NDArray[np.int32], number: NDArray[np.float64]) -> int:
     """Count the topics whose first numbers rise row by row; return 0 if they fall in any topic."""
     topic, number = topic[: len(number)], number[: len(topic)]
@@ -186,7 +192,7 @@ class MatchedRows(NamedTuple):
         is_kept = np.full(len(self.topic), not keep)
         is_kept[rows] = keep
         topic = self.topic[is_kept]
-        n_by_topic = np.bincount(topic + 1, minlength=len(self.n_by_topic) + 1)[1:]
+        n_by_topic = _n_by_topic(topic, len(self.n_by_topic))
         return MatchedRows(self.entries.select(is_kept), topic, self.is_hit[is_kept], n_by_topic)
 
 
@@ -201,7 +207,7 @@ class JudgedTopics:
     def counted(self) -> Entries:
         """The rows that are not left out."""
         judged, settings = self.judged, self.settings
-        is_left_out = np.isin(judged.number, settings.ignored)
+        is_left_out = _is_among(judged.number, settings.ignored)
         if settings.exclude_self:
             is_left_out |= judged.is_own_topic()
         return judged.select(~is_left_out) if is_left_out.any() else judged
@@ -287,7 +293,7 @@ class MatchedRun(NamedTuple):
             ranked = rows.select(np.flatnonzero(returned.is_own_topic()), keep=False)
         left_out = {'excluded_self': len(returned) - len(ranked.entries), 'ignored': 0}
         if settings.ignored:
-            is_ignored = np.isin(judged.number, settings.ignored)
+            is_ignored = _is_among(judged.number, settings.ignored)
             junk = ranked.entries.rows_of(judged, np.flatnonzero(is_ignored))
             ranked = ranked.select(junk, keep=False)
             left_out['ignored'] = len(junk)
@@ -347,11 +353,17 @@ def _each_document_once(
 
 def _matched_rows(topics: JudgedTopics, returned: Entries) -> MatchedRows:
     judged = topics.counted
-    topic = judged.topic.find(returned.topic).astype(np.int32)
+    topic = judged.topic.find(returned.topic)
     is_hit = np.zeros(len(returned), dtype=np.bool_)
     is_hit[returned.rows_of(judged, np.flatnonzero(topics.is_relevant))] = True
-    n_by_topic = np.bincount(topic + 1, minlength=len(judged.topic.values) + 1)[1:]
-    return MatchedRows(returned, topic, is_hit, n_by_topic)
+    return MatchedRows(returned, topic, is_hit, _n_by_topic(topic, len(judged.topic.values)))
+
+
+def _n_by_topic(topic: NDArray[np.int32], n_topics: int) -> NDArray[np.int64]:
+    starts = run_starts([topic])  # rows of a topic mostly follow each other
+    sizes = np.diff(starts, append=len(topic))
+    counts = np.bincount(topic[starts] + 1, weights=sizes, minlength=n_topics + 1)
+    return counts[1:].astype(np.int64)
 
 
 def _about_scores(

@@ -173,3 +173,16 @@ def test_collisions_of_keys_change_nothing(long, pairs, random):
         with patch.object(entries, 'pair_keys', few_keys):
             found = evaluate_trec(judged, run, missing='zero', **settings)
         assert (found.ap.tolist(), found.counts) == (expected.ap.tolist(), expected.counts)
+
+
+@given(st.lists(st.tuples(st.sampled_from('789'), st.integers(0, 5)), min_size=1))
+def test_repeated_documents_are_found_in_any_order_of_topics(pairs):
+    """Rows are sorted topic by topic where topics follow each other, else all at once."""
+    run = [(topic, f'd{number}', 0.5) for topic, number in pairs]
+    returned = entries.read_entries(run, RUN_LAYOUT)
+    with patch.object(entries, 'ROWS_SORTED_AT_ONCE', 2):
+        if len({*pairs}) == len(pairs):
+            returned.refuse_repeated()
+        else:
+            with pytest.raises(FormatError, match='each document once'):
+                returned.refuse_repeated()
