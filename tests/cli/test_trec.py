@@ -225,9 +225,12 @@ SETTINGS = [
 
 
 @quiet
-@pytest.mark.parametrize(('options', 'settings'), SETTINGS)
-@pytest.mark.parametrize('kind', ['TREC', 'folder', 'records'])
-def test_commands_for_names_take_topics(options, settings, kind, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ('kind', 'options', 'settings'),
+    [('TREC', *case) for case in SETTINGS]
+    + [(kind, *SETTINGS[1]) for kind in ('folder', 'records')],
+)
+def test_commands_for_names_take_topics(kind, options, settings, tmp_path, monkeypatch):
     """They print what Python makes of the same files, of TREC and of other tools."""
     monkeypatch.chdir(tmp_path)
     write_runs(kind)

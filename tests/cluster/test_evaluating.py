@@ -191,6 +191,7 @@ def test_a_worker_of_another_version_is_refused(store, tmp_path):
             AveragePrecision(REFERENCE).evaluate(store, jobs=client)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ('who', 'told'),
     [

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
@@ -21,6 +22,7 @@ def test_inputs_reach_scripts_by_the_environment_alone():
     assert all(f'inputs.{name} ' in used for name in ACTION['inputs'])
 
 
+@pytest.mark.slow
 def test_its_steps(tmp_path):
     """The script of each step, with a stand-in for the installation; a path has a space."""
     folder = tmp_path / 'mediaeval-ap/bin'

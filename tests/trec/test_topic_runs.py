@@ -48,7 +48,7 @@ def in_qrels(returned, judged):
 
 @quiet
 @pytest.mark.parametrize(('definition', 'ties'), sorted(ORDERED))
-@strategies.examples(1 / 2)
+@strategies.examples(1 / 4)
 @given(qrels, runs, st.integers(0, 2), st.sampled_from(UNJUDGED), st.sampled_from([(), [-1]]))
 def test_rankings_are_those_of_a_sorted_list(
     ties, definition, judged, returned, level, unjudged, ignored
@@ -145,7 +145,7 @@ def label_choices(pairs):
 
 @quiet
 @pytest.mark.parametrize('definition', definitions.names())
-@strategies.examples(1 / 2)
+@strategies.examples(1 / 4)
 @given(qrels, runs, runs)
 def test_pools_are_those_of_all_labels(definition, judged, first, second):
     """MAP, MAP without a team's own documents, bounds, and the documents to judge."""
