@@ -9,9 +9,8 @@ FOLDER = Path(__file__).parent / 'reference'
 INTRODUCTION = """\
 # Command line
 
-These pages are written from the help texts: `mediaeval-ap COMMAND --help` prints the same. The
-meaning of each exit status is in [Input](../input.md#exit-status). What the commands print as JSON
-is described by [schemas](json-schemas.md).
+`mediaeval-ap COMMAND --help` prints the same. [Input](../input.md#exit-status) explains each exit
+status, and [schemas](json-schemas.md) describe the JSON.
 """
 
 
