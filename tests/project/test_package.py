@@ -77,18 +77,17 @@ def test_what_is_imported_is_declared():
 def test_public_names_are_documented(value):
     if not (inspect.isclass(value) and issubclass(value, Exception)):
         assert '>>> ' in value.__doc__, 'an example'
-    methods = (
-        filter(inspect.isfunction, vars(value).values()) if inspect.isclass(value) else [value]
-    )
-    for function in methods:
-        if function.__name__.startswith('_'):
+    # By the names in the class: Python 3.14 keeps a function `annotate` as `__annotate_func__`.
+    methods = vars(value) if inspect.isclass(value) else {value.__name__: value}
+    for name, function in methods.items():
+        if name.startswith('_') or not inspect.isfunction(function):
             continue
         signature = inspect.signature(function)
         documentation = inspect.getdoc(function)
-        for name in signature.parameters.keys() - {'self'}:
+        for parameter in signature.parameters.keys() - {'self'}:
             documented = re.search(
-                rf'^(.*, )?\**{name}(, .*)?( : .+)?$', documentation, re.MULTILINE
+                rf'^(.*, )?\**{parameter}(, .*)?( : .+)?$', documentation, re.MULTILINE
             )
-            assert documented, f'{function.__qualname__}: {name}'
+            assert documented, f'{function.__qualname__}: {parameter}'
         if signature.return_annotation != 'None':
             assert re.search('^(Returns|Yields)\n-', documentation, re.MULTILINE), function
