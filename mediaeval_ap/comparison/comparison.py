@@ -561,7 +561,8 @@ def _why_no_videos(runs: Runs, videos: Videos | None) -> str:
     n_videos = len(set(map(largest, videos.values())) - {None})
     if n_videos < LEAST_VIDEOS:
         counted_videos = with_noun(n_videos, 'video', 'videos')
-        return f'their relevant shots are in {counted_videos}, and {LEAST_VIDEOS} are needed'
+        few = f'only {counted_videos}, fewer than {LEAST_VIDEOS}'
+        return f'their relevant shots are in {few} (docs/comparison.md)'
     return ''
 
 

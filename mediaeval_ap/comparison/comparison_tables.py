@@ -101,14 +101,12 @@ def grid_of(comparison: ComparisonData, table: str) -> Grid:
     return Grid(list(chain(*columns.values())), rows)
 
 
-def procedure_of(comparison: ComparisonData, shows_differences: bool = True) -> list[str]:
+def procedure_of(comparison: ComparisonData) -> list[str]:
     """Describe means and intervals in one sentence, and the tests in a second one."""
     settings = comparison.parameters
     terms = comparison.terms
     subject = _subject_of_means(comparison)
-    methods = 'expanded ABC'
-    if comparison.pairs and shows_differences:
-        methods += ', t of differences'
+    methods = 'methods: docs/statistics.md of mediaeval_ap'
     intervals = f'with {percent(settings["level"])} intervals ({methods})'
     if comparison.counts['units'] < FEWEST:
         _, units = names_of_units(settings, comparison.metrics[0])
@@ -167,10 +165,9 @@ class TitledTable(NamedTuple):
 
 def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) -> Iterator[Block]:
     """Yield the verdict, the board, differences, other tables, and the procedure."""
-    has_baseline = comparison.parameters['baseline'] is not None
     n_runs = len(comparison.runs)
     metrics = comparison.metrics
-    n_shown = int(not has_baseline and n_runs <= MOST_RUNS)
+    n_shown = int(comparison.parameters['baseline'] is None and n_runs <= MOST_RUNS)
     compared_metrics = metrics[:1]
     if pairs:
         n_shown = len(metrics)
@@ -192,8 +189,7 @@ def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) ->
     ):
         yield Heading(table.title, table.note)
         yield table.grid
-    shows_differences = has_baseline or n_shown > 0
-    end = [*comparison.notes, *procedure_of(comparison, shows_differences)]
+    end = [*comparison.notes, *procedure_of(comparison)]
     n_shown = n_shown or int(n_runs == 2)  # the difference to the baseline is that of the pair
     if comparison.group_pairs and not [*_differences_by_group(comparison, pairs)]:
         end = [f'Not shown: differences by {comparison.parameters["by"]} (--pairs).', *end]
@@ -234,9 +230,7 @@ def blocks_for_papers(comparison: ComparisonData, headline: str, pairs: bool) ->
         yield f'{comparison.gate.words}\n'
     number = with_noun(len(comparison.runs), terms.run, terms.runs)
     means = f'{headline}. Means of {number}, best in bold.'
-    shows_differences = pairs or len(comparison.runs) == 2 or bool(comparison.verdicts)
-    procedure = procedure_of(comparison, shows_differences)
-    note = ' '.join([*(f'{note}.' for note in comparison.notes), *procedure])
+    note = ' '.join([*(f'{note}.' for note in comparison.notes), *procedure_of(comparison)])
     yield _captioned(_board(comparison), ' '.join([means, *_explanations(comparison)]), LABEL, note)
     pair_tables = _differences_of_pairs(comparison, comparison.metrics if pairs else [])
     by_group = [*_means_by_group(comparison), *_differences_by_group(comparison, pairs)]

@@ -99,8 +99,8 @@ INDEPENDENT = 'Queries are taken as independent, not by video: '
     ('n_videos', 'why'),
     [
         (50, ''),
-        (49, 'their relevant shots are in 49 videos, and 50 are needed'),
-        (1, 'their relevant shots are in 1 video, and 50 are needed'),
+        (49, 'their relevant shots are in only 49 videos, fewer than 50 (docs/comparison.md)'),
+        (1, 'their relevant shots are in only 1 video, fewer than 50 (docs/comparison.md)'),
     ],
 )
 def test_videos_are_the_units_where_there_are_fifty(n_videos, why):

@@ -103,7 +103,7 @@ def test_what_is_no_mean_has_none_of_what_means_have():
         assert [pair.wins, pair.ties, pair.losses, pair.dz] == [None] * 4
         assert pair.reason == 'lwlrap is not a mean over queries: it is a mean over labels'
     assert comparison.values == {}
-    assert comparison.caption().startswith('lwlrap of 40 queries, with 95 % intervals (expanded ')
+    assert comparison.caption().startswith('lwlrap of 40 queries, with 95 % intervals (methods')
     assert comparison.caption().endswith('corrected by Holm over all pairs of runs.')
     for text in comparison.to_markdown(), render(comparison.document(pairs=True), 'latex'):
         assert 'corrected p' in text
