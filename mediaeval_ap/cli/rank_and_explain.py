@@ -20,7 +20,7 @@ from mediaeval_ap.render.document import Document, Grid
 @main.command(
     'rank',
     examples=[
-        'mediaeval-ap rank reference.txt hypothesis.txt nicolas_sarkozy -n 10',
+        'mediaeval-ap rank reference.txt hypothesis.txt nicolas_sarkozy -k 10',
         'mediaeval-ap rank reference.txt hypothesis.txt alain_juppe -o ranking.csv',
     ],
     advanced='--missing --unknown --ties',
@@ -33,7 +33,9 @@ from mediaeval_ap.render.document import Document, Grid
 @options.judgement_options
 @options.topic_options
 @options.warning_options
-@option_kinds.integer('-n', '--depth', default=20, help='Number of hypotheses to show.')
+@option_kinds.integer(
+    '-n', '-k', '-K', '--depth', default=20, help='Number of hypotheses to show: the cutoff.'
+)
 @options.format_options
 @options.output_option
 def rank_command(

@@ -43,8 +43,9 @@ def in_python(queries='queries.txt', *, hypothesis='hypothesis.txt', k=100, near
     )
 
 
-def test_rank():
-    options = '-n', '3', '--format', 'jsonl'
+@pytest.mark.parametrize('depth', ['-n', '-k', '-K', '--depth'])
+def test_rank(depth):
+    options = depth, '3', '--format', 'jsonl'
     lines = output_of('rank', 'reference.txt', 'hypothesis.txt', 'nicolas_sarkozy', *options)
     assert [json.loads(line)['relevant'] for line in lines.splitlines()] == [False, False, True]
     refused('rank', 'reference.txt', 'hypothesis.txt', '')
