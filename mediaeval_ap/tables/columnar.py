@@ -95,7 +95,8 @@ def check_names(
     """Raise FormatError if a field of the layout is missing or repeated among the columns."""
     wrong_fields = [field for field in layout.fields if names.count(field) != 1]
     if wrong_fields:
-        expected = f'one column {wrong_fields[0]}'
+        number = 'one column' if len(wrong_fields) == 1 else 'one column each of'
+        expected = f'{number} {", ".join(wrong_fields)}'
         if frame is not None:
             expected += index_remedy(frame, [name for name in wrong_fields if name in layout.texts])
         columns = shown(', '.join(names))

@@ -370,7 +370,7 @@ def test_the_call_that_an_error_names_makes_a_table(function, wrong, expected):
         (map_of, LISTS_FRAME.rename(columns={'user': 'id'})[1:], 'found no column user in [^;]*$'),
         (discovery_of, {'ann': [('x', 'v', '1')]}, r'rows of 5 fields: corpus_id video_id .*ence$'),
         (discovery_of, RUN_FRAME.rename(columns={'shot_id': 'shot'})[1:], 'one column shot_id$'),
-        (discovery_of, RUN_FRAME.set_index('shot_id')[['corpus_id']], 'one column video_id$'),
+        (discovery_of, RUN_FRAME.set_index('shot_id')[['corpus_id']], 'each of video_id, .*ence$'),
         (discovery_of, [RUN_FRAME] * 2, 'expected one table: {name: evaluate'),
         (trec_of, {'a': TREC_FRAME}, '^run: .* expected one table: '),
         (map_of, {'user': ['u', 'v'], 'items': ['1']}, r'expected columns of one length \('),

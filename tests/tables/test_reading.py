@@ -217,6 +217,10 @@ def arrow(**columns):
     ('table', 'message'),
     [
         (arrow(), "confidence: found columns '.*', expected one column confidence"),
+        (
+            arrow().drop_columns(['video_id']),
+            'video_id: found .*, expected one column each of video_id, confidence$',
+        ),
         (arrow(confidence=['1', '2']), 'confidence: found a column of text, expected numbers'),
         (arrow(confidence=[True, False]), 'confidence: found a column of bool, expected numbers'),
         (arrow(confidence=[1.0, None]), 'row 2, confidence: found nothing, expected a value'),
