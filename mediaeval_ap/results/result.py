@@ -505,9 +505,10 @@ def summary(results: Iterable[Result] | Mapping[str, Result]) -> pandas.DataFram
     Returns
     -------
     pandas.DataFrame
-        A row for each result, indexed by the name of the run: ``definition``, each mean and
-        ``n_queries``, as in `Evaluation.to_frame`. A score has ``metric``, its ``definition`` or
-        ``ties``, ``value`` and ``n_queries``; lwlrap has ``n_labels`` instead.
+        A row for each result, indexed by the name of the run (a number tells tables without a name
+        apart): ``definition``, each mean and ``n_queries``, as in `Evaluation.to_frame`. A score
+        has ``metric``, its ``definition`` or ``ties``, ``value`` and ``n_queries``; lwlrap has
+        ``n_labels`` instead.
 
     Examples
     --------
@@ -523,7 +524,7 @@ def summary(results: Iterable[Result] | Mapping[str, Result]) -> pandas.DataFram
 
     names = None
     if isinstance(results, Mapping):
-        names = pandas.Index([*results], name='run')
+        names = [*results]
         results = results.values()
     is_list = isinstance(results, Iterable)
     values: list[Any] = list(results) if is_list else [results]
@@ -532,5 +533,7 @@ def summary(results: Iterable[Result] | Mapping[str, Result]) -> pandas.DataFram
         wrong_type = shown(type(wrong[0]))
         raise ParameterError(f'summary: found {wrong_type}, expected a list of results')
     grid = _summary_grid(values)
+    if names is None:
+        names = distinct_run_names(values)
     frame = pandas.DataFrame(grid.rows, columns=list(grid.headers)).set_index('run')
-    return frame if names is None else frame.set_axis(names)
+    return frame.set_axis(pandas.Index(names, name='run'))

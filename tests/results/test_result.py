@@ -89,7 +89,7 @@ def test_files_hold_what_is_returned(average_precision, format, tmp_path):
 def test_a_row_for_each_run(average_precision):
     wrong = [('x', 'w', '1', 'ann', 0.9), *RUN]
     table = summary([average_precision.evaluate(run, ['ann']) for run in (RUN, wrong)])
-    assert (table.index.name, table.index.tolist()) == ('run', ['<hypothesis>', '<hypothesis>'])
+    assert (table.index.name, [*table.index]) == ('run', ['<hypothesis> 1', '<hypothesis> 2'])
     assert table.to_dict('list') == {
         'definition': ['trec', 'trec'],
         'MAP@1': [1.0, 0.0],
