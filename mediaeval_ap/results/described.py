@@ -6,11 +6,13 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
+from inspect import signature
 from typing import Any, NoReturn, overload
 
 from mediaeval_ap import __version__
 from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.definitions import Definition
+from mediaeval_ap.errors import ParameterError
 from mediaeval_ap.render.document import Document
 from mediaeval_ap.render.formats import render, to_html
 from mediaeval_ap.tables import Provenance
@@ -64,7 +66,7 @@ class Described(ABC):
         WriteError
             When the file cannot be written.
         ParameterError
-            With ``per_query=True``, if a `Score` holds no values by query.
+            With ``per_query=True``, if there are no rows by query.
 
         Examples
         --------
@@ -121,8 +123,10 @@ class Described(ABC):
         return self._return_or_write('latex', path, per_query)
 
     def _return_or_write(self, format: str, path: Path | None, per_query: bool) -> str | None:
-        # Documents without queries do not take the option.
         options = {'per_query': True} if per_query else {}
+        if per_query and 'per_query' not in signature(self.document).parameters:
+            name = type(self).__name__
+            raise ParameterError(f'per_query: found True, expected False: {name} has no such rows')
         return return_or_write(render(self.document(**options), format), path)
 
 

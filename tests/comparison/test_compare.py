@@ -322,6 +322,9 @@ def test_every_shape_has_the_same_numbers():
     assert as_json['manifest']['inputs']['reference'] == {'name': 'reference.txt', 'sha256': 'r'}
     with pytest.raises(ParameterError, match='table: found'):
         comparison.to_frame('runs')
+    for write in comparison.to_csv, comparison.to_markdown, comparison.to_latex:
+        with pytest.raises(ParameterError, match=r'^per_query: found True.* Comparison has'):
+            write(per_query=True)
 
 
 def test_curves_are_of_one_metric():
