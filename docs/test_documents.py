@@ -2,10 +2,12 @@
 
 import re
 import runpy
+import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
-from commands import run_line
+from commands import json_of, run_line
 
 import mediaeval_ap
 from mediaeval_ap.render.page import render_chart
@@ -32,6 +34,43 @@ def test_commands_print_what_is_shown(document, monkeypatch, tmp_path):
     for command, output in commands(document):
         _, shown = run_line(command.replace('/tmp/', f'{tmp_path}/'))
         assert shown.replace(f'{tmp_path}/', '/tmp/') == output, command
+
+
+FILES_OF_MEASURES = {  # of each command, under the names in the table of measures
+    'evaluate': 'REFERENCE=reference.txt RUN=hypothesis.txt',
+    'map': 'TRUTH=fashion_truth.csv PREDICTIONS=fashion_predictions.csv',
+    'map --first-hit': 'TRUTH=whales_truth.csv PREDICTIONS=whales_predictions.csv',
+    'gap': 'TRUTH=landmarks_truth.csv PREDICTIONS=landmarks_predictions.csv',
+    'lrap': 'TRUTH=sounds_truth.csv SCORES=sounds_scores.csv',
+    'macro-ap': 'TRUTH=sounds_truth.csv SCORES=sounds_scores.csv',
+    'evaluate-2015': 'REFERENCE=2015.ref LABELS=run.label SHOTS=2015.shot',
+    'evaluate-trec': 'QRELS=qrels RUN=run SAMPLE=sample',
+}
+JUDGED = '7 0 d1 1\n7 0 d2 0\n7 0 d3 2\n8 0 d1 1\n8 0 d2 0\n'
+RETURNED = '7 Q0 d2 1 9 me\n7 Q0 d1 2 8 me\n7 Q0 d3 3 7 me\n8 Q0 d1 1 6 me\n'
+TABLE_OF_MEASURES = re.findall(
+    r'\| `([^`]+)`<br>`([^`]+)` \|$',
+    (ROOT / 'docs/measures.md').read_text(),
+    re.MULTILINE,
+)
+
+
+@pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@pytest.mark.parametrize(('command', 'call'), TABLE_OF_MEASURES)
+def test_command_and_call_of_a_measure_give_one_number(command, call, tmp_path, monkeypatch):
+    for folder in ROOT / 'samples', ROOT / 'samples/discovery_2015':
+        shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    (tmp_path / 'qrels').write_text(JUDGED)
+    (tmp_path / 'run').write_text(RETURNED)
+    (tmp_path / 'sample').write_text(re.sub(' (.)$', r' 1 \1', JUDGED, flags=re.MULTILINE))
+    monkeypatch.chdir(tmp_path)
+    name = max((name for name in FILES_OF_MEASURES if command.startswith(f'{name} ')), key=len)
+    files = dict(pair.split('=') for pair in FILES_OF_MEASURES[name].split())
+    shown = json_of(*(files.get(word, word) for word in command.split()))
+    names = {name: getattr(mediaeval_ap, name) for name in mediaeval_ap.__all__}
+    found = eval(call, names | {key.lower(): path for key, path in files.items()})
+    values = [*found.values()] if isinstance(found, dict) else np.atleast_1d(found).tolist()
+    assert values[-1] in shown['results'][0]['means'].values()
 
 
 def test_the_picture_of_rankings_is_that_of_the_samples():
