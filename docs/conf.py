@@ -1,4 +1,4 @@
-"""The site: `python -m sphinx -W --keep-going docs docs/_build`. It needs Graphviz (`dot`)."""
+"""The site: `python -m sphinx -W --keep-going docs docs/_build`."""
 
 import os
 import re
@@ -18,7 +18,6 @@ extensions = [
     'numpydoc',
     'sphinx.ext.autodoc',
     'sphinx.ext.autosummary',
-    'sphinx.ext.graphviz',
     'sphinx.ext.intersphinx',
     'sphinx_copybutton',
 ]
@@ -36,7 +35,6 @@ html_favicon = 'images/icon.svg'
 html_static_path = ['_static']
 html_css_files = ['site.css']
 html_copy_source = html_show_sourcelink = html_show_copyright = False
-graphviz_output_format = 'svg'
 
 default_role = 'py:obj'
 autodoc_member_order = 'bysource'
@@ -90,26 +88,18 @@ EXPLAINED = {
 }
 FOR_CONTRIBUTORS = {'design', 'benchmarks', 'contributing', 'changes', 'contributors'}
 LINK = re.compile(r'(?<=\]\()(?!https?:)([^)#\s]+\.md)')
-MERMAID = re.compile(r'^```mermaid\nflowchart TB\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+MERMAID = re.compile(r'^```mermaid\n.*?^```$', re.MULTILINE | re.DOTALL)
+LAYERS = '![The imports between packages and modules](images/layers.svg)'  # the same picture
 
 
 def for_the_site(text, path, page):
-    """Point the links of a file at pages of the site, and let Graphviz draw what Mermaid does."""
+    """Point the links of a file at pages of the site, with a picture drawn for Mermaid."""
 
     def link(match):
         target = (path.parent / match[1]).resolve()
         return os.path.relpath(HERE / PAGES.get(target, target), page.parent)
 
-    return MERMAID.sub(as_graphviz, LINK.sub(link, text))
-
-
-def as_graphviz(match):
-    style = 'shape=box style=rounded color="#808080" fontcolor="#808080" fontname="sans-serif"'
-    graph = match[1].replace('-->', '->').replace('    end\n', '    }\n')
-    graph = re.sub(r'subgraph (\w+) \[" "\]', r'subgraph cluster_\1 { color="#80808060"', graph)
-    head = f'bgcolor=transparent node [{style}] edge [color="#808080"]'
-    alt = ':alt: The imports between packages and modules'
-    return f'```{{graphviz}}\n{alt}\ndigraph layers {{\n{head}\n{graph}}}\n```'
+    return MERMAID.sub(LAYERS, LINK.sub(link, text))
 
 
 def read_page(app, docname, source):

@@ -1,14 +1,18 @@
 """The layers of the package, and its imports as they stand in the code.
 
-Draw them: `python tests/project/house.py` prints the picture of `docs/design.md`, in Mermaid.
+Draw them: `python tests/project/house.py` prints the picture of `docs/design.md`, in Mermaid, and
+draws that of the site by Graphviz.
 """
 
 import ast
+import re
+import subprocess
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / 'mediaeval_ap'
+DRAWN = PACKAGE.parent / 'docs/images/layers.svg'
 LAYERS = [
     set('arrays atomic_files choices cores definitions errors progress render'.split()),
     {'tables'},
@@ -80,5 +84,18 @@ def picture():
     return '\n'.join(lines) + '\n'
 
 
+def as_svg():
+    """The same, drawn by Graphviz (`dot`), with colours for pages on white and on black."""
+    style = 'shape=box style=rounded color="#808080" fontcolor="#808080" fontname="sans-serif"'
+    graph = picture().partition('\n')[2].replace('-->', '->').replace('    end\n', '    }\n')
+    graph = re.sub(r'subgraph (\w+) \[" "\]', r'subgraph cluster_\1 { color="#80808060"', graph)
+    head = f'bgcolor=transparent node [{style}] edge [color="#808080"]'
+    digraph = f'digraph layers {{\n{head}\n{graph}}}\n'
+    return subprocess.run(
+        ['dot', '-Tsvg'], input=digraph, capture_output=True, check=True, text=True
+    ).stdout
+
+
 if __name__ == '__main__':
     print(picture(), end='')
+    DRAWN.write_text(as_svg())

@@ -1,12 +1,14 @@
 """Imports go down: no package imports one of a higher layer, and no circle of modules exists."""
 
 import ast
+import html
+import re
 import subprocess
 import sys
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
-from project.house import LAYER, MODULES, PACKAGE, ROOMS, graph_of_rooms, imports, picture
+from project.house import DRAWN, LAYER, MODULES, PACKAGE, ROOMS, graph_of_rooms, imports, picture
 
 from mediaeval_ap.cli import main
 
@@ -37,6 +39,13 @@ def test_no_circle_of_rooms():
 
 def test_the_picture_of_the_design_is_that_of_the_imports():
     assert f'```mermaid\n{picture()}```' in (PACKAGE.parent / 'docs/design.md').read_text()
+
+
+def test_the_drawn_picture_has_the_same_rooms_and_arrows():
+    arrows = [line.strip().replace('-->', '->') for line in picture().splitlines() if '-->' in line]
+    drawn = {html.unescape(each) for each in re.findall('<title>(.*)</title>', DRAWN.read_text())}
+    layers = {f'cluster_layer{number}' for number in LAYER.values()}
+    assert drawn == {*ROOMS, *(arrow.replace(' ', '') for arrow in arrows), *layers, 'layers'}
 
 
 def test_every_room_has_a_layer():
