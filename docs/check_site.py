@@ -24,11 +24,26 @@ NARROWEST = """() => Math.min(9999, ...[...
     document.querySelectorAll('article dd, table.docutils td:last-child')]
     .filter(each => each.innerText.length > 40).map(each => each.getBoundingClientRect().width))"""
 SEARCHED = {
+    'citation': 'index.html',
+    'confidence interval': 'comparison.html',
+    'csv': 'input.html',
+    'detection': 'measures.html',
+    'gate': 'tutorials/scores-and-gate.html',
+    'install': 'index.html',
+    'k': 'definitions.html',
+    'license': 'index.html',
     'lwlrap': 'label-ranking.html',
     'map@12': 'map-at-k.html',
+    'mrr': 'measures.html',
+    'ndcg': 'measures.html',
+    'plot': 'report.html',
+    'recall': 'measures.html',
+    'seed': 'scores.html',
     'significance': 'comparison.html',
     'temporal rank': 'definitions.html',
     'trec_eval': 'trec.html',
+    'wilcoxon': 'statistics.html',
+    'windows': 'index.html',
 }
 
 

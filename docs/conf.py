@@ -72,19 +72,38 @@ PAGES = {
     ROOT / 'samples/README.md': 'samples.md',
     ROOT / 'benchmarks/README.md': 'benchmarks.md',
 } | {path: f'benchmarks.md#{path.stem}' for path in (ROOT / 'benchmarks/results').glob('*.md')}
-# What people search for by a name that other pages have as well: the page that explains it.
+# What people search for by a name that other pages have as well: the page that explains it. More
+# stands in index.md.
 EXPLAINED = {
-    'batches': 'Dask, SLURM, --jobs, --resume',
-    'comparison': 'significance, confidence interval, p-value',
-    'definitions': 'definition, temporal rank',
+    'batches': 'Dask, SLURM, --jobs, --resume, memory',
+    'comparison': 'significance, confidence interval, p-value, effect size, baseline, Holm',
+    'definitions': 'definition, temporal rank, cutoff, K, AP@k, AP above 1, duplicates',
+    'diagnosis': 'error analysis, loss',
+    'embeddings': 'numpy, torch, cosine similarity, re-identification',
     'global-ap': 'GAP',
-    'label-ranking': 'LRAP, lwlrap',
-    'macro-ap': 'macro AP, PR-AUC-macro',
+    'input': 'CSV, Parquet, warning, exit status, polars, pandas, frame',
+    'judging': 'unjudged, pooling, annotation',
+    'label-ranking': 'LRAP, lwlrap, make_scorer, scikit-learn',
+    'macro-ap': 'macro AP, PR-AUC-macro, multi-label',
     'map-at-k': 'MAP@12, first-hit MAP',
+    'measures': 'MAP, MRR, mean reciprocal rank, nDCG, recall, precision, infAP, detection, IoU',
     'migration': 'pytrec_eval, ranx, BEIR, MTEB',
-    'published-figures': 'MediaEval 2016',
-    'store': 'store',
-    'trec': 'trec_eval, qrels, ir_measures, xinfAP',
+    'published-figures': 'MediaEval 2016, reproduce',
+    'report': 'plot, figure, HTML, leaderboard',
+    'reference/json-schemas': 'JSON, schema',
+    'scores': 'seed, accuracy, F1, word error rate, lm-evaluation-harness',
+    'statistics': 'Wilcoxon, t-test, Bonferroni, bootstrap, sign flip, power',
+    'store': 'store, index a run',
+    'trec': 'trec_eval, qrels, ir_measures, xinfAP, ties',
+    'tutorials/is-my-system-better': 'LaTeX, paper',
+    'tutorials/scores-and-gate': 'gate, CI, pytest, GitHub Actions, regression',
+    'tutorials/scoring-program': 'Codabench, CodaLab, EvalAI, leaderboard of a platform',
+    'validation': 'validate, error message, wrong line',
+}
+# What a reader makes; all else comes from a call.
+CONSTRUCTED = {
+    *('AveragePrecision', 'Definition', 'PersonDiscovery2015', 'TrecTopics'),
+    *(name for name in metrics.__all__ if name != 'Accumulator'),
 }
 FOR_CONTRIBUTORS = {'design', 'benchmarks', 'contributing', 'changes', 'contributors'}
 LINK = re.compile(r'(?<=\]\()(?!https?:)([^)#\s]+\.md)')
@@ -121,7 +140,15 @@ def leave_out_of_search(app, doctree):
         app.env.metadata[app.env.docname]['nosearch'] = True
 
 
+def hide_constructor(app, what, name, class_, options, signature, returned):
+    is_class = what in ('class', 'exception')
+    if signature and is_class and name.rpartition('.')[2] not in CONSTRUCTED:
+        return '', ''
+    return None
+
+
 def setup(app):
+    app.connect('autodoc-process-signature', hide_constructor)
     app.connect('doctree-read', leave_out_of_search)
     app.connect('source-read', read_page)
     app.connect('include-read', read_included)
