@@ -14,26 +14,58 @@ from mediaeval_ap.render.page import render_chart
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
-BLOCK = re.compile(r'^```console\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+TUTORIALS = ROOT / 'docs/tutorials'
+IN_ORDER = re.findall(r'^[a-z0-9-]+$', (TUTORIALS / 'index.md').read_text(), re.MULTILINE)
+TOGETHER = [TUTORIALS / f'{name}.md' for name in IN_ORDER]  # as a reader follows them
+
+
+def blocks(document, language):
+    """The text of each block of code in a language."""
+    block = rf'^```{language}\n(.*?)^```$'
+    return re.findall(block, document.read_text(), re.MULTILINE | re.DOTALL)
 
 
 def commands(document):
     """Each command of a document, and what it shows."""
-    for block in BLOCK.findall(document.read_text()):
+    for block in blocks(document, 'console'):
         for command in re.split(r'^\$ ', block, flags=re.MULTILINE)[1:]:
             line, _, output = command.partition('\n')
             yield line, output
 
 
 @pytest.mark.parametrize(
-    'document', [each for each in DOCUMENTS if [*commands(each)]], ids=lambda each: each.name
+    'documents',
+    [*([each] for each in DOCUMENTS if each.parent != TUTORIALS and [*commands(each)]), TOGETHER],
+    ids=lambda each: each[0].stem if len(each) == 1 else 'tutorials',
 )
-def test_commands_print_what_is_shown(document, monkeypatch, tmp_path):
-    """A document's commands share a folder for their files, and no other document has it."""
+def test_commands_print_what_is_shown(documents, monkeypatch, tmp_path):
+    """The shell stays where a command leaves it; all tutorials share it, and a folder for files."""
     monkeypatch.chdir(ROOT)
-    for command, output in commands(document):
-        _, shown = run_line(command.replace('/tmp/', f'{tmp_path}/'))
-        assert shown.replace(f'{tmp_path}/', '/tmp/') == output, command
+    folder = ROOT
+    for document in documents:
+        for command, output in commands(document):
+            line = command.replace('/tmp/', f'{tmp_path}/')
+            _, shown = run_line(line, folder)
+            assert shown.replace(f'{tmp_path}/', '/tmp/') == output, f'{document.name}: {command}'
+            if entered := re.match(r'cd ([^\s;]+)', line):
+                folder = folder / entered[1]
+
+
+def sh_commands():
+    """Our commands in `sh` blocks whose files are the reader's. The help's run elsewhere."""
+    for document in DOCUMENTS:
+        for block in blocks(document, 'sh') * ('cli' not in document.parts):
+            for line in re.findall('^(mediaeval-ap .*?)(?:  +#.*)?$', block, re.MULTILINE):
+                # A folder in the cloud needs a network, and measures of other tools their files.
+                if 's3://' not in line and '--measures' not in line:
+                    yield pytest.param(line, id=f'{document.stem}: {line}')
+
+
+@pytest.mark.parametrize('command', [*sh_commands()])
+def test_commands_without_their_files_are_right(command, tmp_path):
+    """They fail for want of a file (1), and not by their options (2)."""
+    code, shown = run_line(command, tmp_path)
+    assert code < 2, shown
 
 
 FILES_OF_MEASURES = {  # of each command, under the names in the table of measures
