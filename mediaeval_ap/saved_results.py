@@ -10,6 +10,7 @@ from types import UnionType
 from typing import IO, Any, Literal, TypeVar, get_args, get_origin, get_type_hints, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mediaeval_ap.comparison.comparison import Comparison
 from mediaeval_ap.comparison.comparison_tables import TABLES
@@ -81,7 +82,7 @@ def _typed(hint: Any, value: Any) -> Any:
         hints = get_type_hints(kind)
         fields = {name: _typed(hints[name], field) for name, field in value.items()}
         return kind(**fields)  # type: ignore[operator]
-    if kind is np.ndarray:
+    if kind in (np.ndarray, NDArray):  # from numpy 2.5 on, the alias is its own kind
         return np.array(_typed(list[list[float]], value))
     if kind in (list, tuple, Sequence) and isinstance(value, list):
         items = [_typed(arguments[0], item) for item in value]
