@@ -38,6 +38,8 @@ def told(evaluate, *arguments, **settings):
     """All that an evaluation says, and its warnings in their order."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter('always')
+        # Python 3.12 and 3.13 say this of executors that fork, as theirs do.
+        warnings.filterwarnings('ignore', 'This process .* is multi-threaded', DeprecationWarning)
         evaluation = evaluate(*arguments, **settings)
     values = [evaluation.ap.tobytes(), evaluation.n_relevant.tobytes(), evaluation.map.tobytes()]
     given_out = [(each.category, str(each.message), each.filename) for each in caught]
