@@ -213,8 +213,9 @@ class CampaignReport(Paged):
             for remark in dict.fromkeys(map(_text_and_numbers, notes)):
                 runs_by_text[remark[0]][remark].append(run)
         for note in [*self.comparison.notes, *map(str, self.comparison.warnings)]:
-            remark = _text_and_numbers(note)
-            runs_by_text[remark[0]][remark] = list(self.comparison.runs)
+            if not any(text in note for text in runs_by_text):  # else told by run
+                remark = _text_and_numbers(note)
+                runs_by_text[remark[0]][remark] = list(self.comparison.runs)
         for run, error in self.missing.items():
             text = f'missing: {error}'
             runs_by_text[text][text, None, None] = [run]

@@ -58,7 +58,7 @@ from mediaeval_ap.errors import (
 from mediaeval_ap.progress import shows_progress
 from mediaeval_ap.render.document import Document
 from mediaeval_ap.results.described import DescribedTable, json_document, manifest_json
-from mediaeval_ap.results.notes import SKIPPED, note_of_floor
+from mediaeval_ap.results.notes import SKIPPED, merged_notes, note_above_one, note_of_floor
 from mediaeval_ap.results.result import Result
 from mediaeval_ap.tables import STANDARD_INPUT, Provenance
 from mediaeval_ap.tables.table import Frame, Rows
@@ -580,8 +580,13 @@ def _counts_of(runs: Runs, units: Units) -> dict[str, int]:
 
 
 def _notes_on_tests(runs: Runs, why_no_videos: str) -> list[str]:
-    """Return sentences about the floor, unusual clusters, single seeds and small groups."""
+    """Return sentences about AP above 1, the floor, clusters, single seeds and small groups."""
     notes = []
+    if definition := runs.definition:  # the values of a score table may be anything
+        are_ap = ['AP' in metric for metric in runs.metrics]
+        n_above = (runs.values[are_ap] > 1).any(axis=0).sum(axis=1).tolist()
+        above = [note_above_one(n, len(runs.queries), definition) for n in n_above]
+        notes += merged_notes(list(zip(runs.names, above, strict=True)))
     if n_without := runs.n_without_relevant:
         n_queries = len(runs.queries)
         floor = next(iter(runs.floor.values()))

@@ -181,7 +181,7 @@ def scores_above_one(
     """Warn that average precision exceeds 1, and name the definitions that prevent it."""
     if not (queries and definition.counts_again):
         return []
-    (note,) = note_above_one(len(queries), n_queries, definition)
+    (note,) = note_above_one(len(queries), n_queries, definition.name)
     examples = abridged(list(map(printable, queries)), QUERIES_IN_WARNING)
     remedies = [str(other) for other in definitions.registered() if not other.counts_again]
     more = f'; {", ".join(remedies)} count it once: {examples}'

@@ -65,7 +65,7 @@ class ResultByQuery(Result):
             counts_as = self.definition.without_relevant
             sentences.append(note_of_floor(n_without, n_queries, counts_as))
         n_above = int(np.count_nonzero((self.ap > 1).reshape(n_queries, -1).any(axis=1)))
-        sentences += note_above_one(n_above, n_queries, self.definition)
+        sentences += note_above_one(n_above, n_queries, self.definition.name)
         n_nameless = counts.get('queries_without_name', 0)
         sentences += notes_of(n_nameless, n_queries, 'have no close name in the run')
         if n_unnamed := counts.get('placeholders', 0):

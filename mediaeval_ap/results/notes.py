@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mediaeval_ap.choices import WithoutRelevant
-from mediaeval_ap.definitions import Definition
+from mediaeval_ap.definitions import XINFAP
 from mediaeval_ap.errors import Note, abridged, printable, with_noun
 
 SKIPPED = 'queries_skipped'  # the count of queries left out, where the settings allow it
@@ -20,10 +20,10 @@ def notes_of(count: int, n_queries: int, predicate: str) -> list[str]:
     return [Note(predicate, count, n_queries)] if count else []
 
 
-def note_above_one(n_above: int, n_queries: int, definition: Definition) -> list[str]:
+def note_above_one(n_above: int, n_queries: int, definition: str) -> list[str]:
     """Return a note that average precision exceeds 1 for some queries, if it does."""
     reason = 'is an estimate'
-    if not definition.is_estimate:
+    if definition != XINFAP.name:
         reason = 'counts a shot each time it is returned'
     predicate = f'have an AP above 1: {definition} {reason}'
     return notes_of(n_above, n_queries, predicate)

@@ -344,3 +344,35 @@ def test_the_floor_of_a_campaign(official_data):
     assert standing.map == run.map[0]
     assert standing.floor == pytest.approx(0.1436, abs=5e-5)  # as it was published
     assert standing.interval.low < standing.map < standing.interval.high
+
+
+@given(
+    st.lists(st.integers(0, 2), min_size=1, max_size=4),
+    st.integers(1, 3),
+    st.sampled_from([10, 'all']),
+    st.booleans(),
+)
+@example([0, 1], 2, 10, True)
+def test_every_format_tells_of_runs_whose_ap_exceeds_1(n_again, n_queries, k, hide_labels):
+    """A run that returns its shots once more, or twice, is not better than one that does not."""
+    names = [f'name{query}' for query in range(n_queries)]
+    rows = [('x', 'v', f'{name}{shot}', name) for name in names for shot in range(2)]
+    right = [(*row, 0.5) for row in rows]
+    evaluate = AveragePrecision(rows, K=[1, k]).evaluate
+    runs = {f'run{run}': [*right, *right * n] for run, n in enumerate(n_again)}
+    with warnings.catch_warnings(action='ignore'):
+        comparison = compare(
+            {name: evaluate(run) for name, run in runs.items()}, hide_labels=hide_labels
+        )
+    document = comparison.document()
+    texts = [render(document, format) for format in ('table', 'markdown', 'json')]
+    for text in [*texts, comparison.to_html()]:
+        assert (' above 1: mediaeval-2016 counts' in ' '.join(text.split())) == any(n_again)
+    if not all(n_again):  # else the note is about all runs, and names none
+        note = ''.join(note for note in comparison.notes if 'above 1' in note)
+        assert [name in note for name in runs] == [n > 0 for n in n_again]
+
+
+def test_scores_of_another_metric_may_exceed_1():
+    table = pandas.DataFrame({'item': list('abc'), 'one': [0.5, 3.0, 2.0], 'other': [1.0, 2.0, 9]})
+    assert not any('above 1' in note for note in compare(table).notes)
