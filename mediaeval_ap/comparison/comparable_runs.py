@@ -109,7 +109,7 @@ class Runs:
         return np.array([len(groups) / (len(sizes) * sizes[group]) for group in groups])
 
     def without_labels(self) -> Runs:
-        """Return the runs with their values alone, without what else depends on the reference."""
+        """Return the runs with their values alone; the hash of a public run would name it."""
         kept = [row for row, metric in enumerate(self.metrics) if not metric.endswith('@1')]
         if not kept:
             actual = f'found {", ".join(self.metrics)}, expected a larger cutoff'
@@ -120,6 +120,7 @@ class Runs:
             metrics=[self.metrics[row] for row in kept],
             values=self.values[kept],
             values_by_seed={run: values[kept] for run, values in self.values_by_seed.items()},
+            sources={run: Provenance(run) for run in self.sources},
             notes=[],
             n_relevant=None,
             floor={},

@@ -170,7 +170,7 @@ def compare(
         turn; means, differences and intervals stay in the units of the table.
     hide_labels : bool
         Compare means and values by query alone, for a page while the reference is secret: without
-        videos, numbers of relevant shots, hashes of the reference, and values at cutoff 1.
+        videos, numbers of relevant shots, names and hashes of files, and values at cutoff 1.
     progress : bool
         Show progress on standard error, if it takes longer than half a second.
 

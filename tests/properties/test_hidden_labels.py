@@ -113,6 +113,30 @@ def test_the_command_writes_the_same_bytes(tmp_path, options):
         assert 'Relevant' not in PageText(text).cells
 
 
+@pytest.mark.parametrize('options', [[], ['--figure', 'leaderboard']])
+def test_given_names_are_all_that_tells_of_runs(tmp_path, options):
+    """Other files of equal values under the same names give the same bytes."""
+    write_references(tmp_path, 4)
+    written = []
+    for suffix in ('', '_again'):
+        files = [tmp_path / f'{name}{suffix}.txt' for name in ('one', 'other')]
+        if suffix:
+            for file, original in zip(files, ('one', 'other'), strict=True):
+                rows = (tmp_path / f'{original}.txt').read_text().splitlines()
+                file.write_text('\n'.join(rows[::-1]) + '\n')  # other bytes, other hash
+        names = tmp_path / 'names.csv'
+        names.write_text(f'path,name\n{files[0]},team A\n{files[1]},team B\n')
+        arguments = ['--queries', str(tmp_path / 'queries.txt'), '--names', str(names)]
+        output = tmp_path / ('figure.svg' if options else 'page.html')
+        result = run(
+            *('report', str(tmp_path / 'first' / 'reference.txt'), *map(str, files), *arguments),
+            *('--hide-labels', '-q', *options, '-o', str(output)),
+        )
+        assert result.exit_code == 0, result.output
+        written.append(output.read_bytes())
+    assert written[0] == written[1]
+
+
 @pytest.mark.parametrize(
     ('settings', 'place'),
     [({'by': 'relevant'}, 'by'), ({'by': 'corpus'}, 'by'), ({'cluster': 'video'}, 'cluster')],
