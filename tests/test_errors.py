@@ -3,7 +3,7 @@
 import pytest
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.errors import FormatError, MissingExtraError, printable, require
+from mediaeval_ap.errors import DataWarning, FormatError, MissingExtraError, printable, require
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,15 @@ def test_a_notebook_shows_the_lines_of_the_user_and_the_message():
     *frames, message = caught.value._render_traceback_()
     assert message == f'FormatError: {caught.value}'
     assert [each.splitlines()[1].strip() for each in frames] == ["AveragePrecision([('x', 'v')])"]
+
+
+@pytest.mark.parametrize('feature', ['evaluate', 'rank', 'explain', 'export_trec', 'report'])
+def test_warnings_point_at_the_line_of_the_caller(feature, tmp_path):
+    """Also those of a reader, between which and the caller other libraries call functions."""
+    run = tmp_path / 'run.txt'
+    run.write_text('x v 1 ann 0.5\nx v 2 ann 0.25')  # no line end: the last row may be cut
+    arguments = {'rank': ['ann'], 'export_trec': [tmp_path / 'qrels', tmp_path / 'run']}
+    function = getattr(AveragePrecision([('x', 'v', '1', 'ann')]), feature)
+    with pytest.warns(DataWarning, match='no line end') as caught:
+        function({'run': run} if feature == 'report' else run, *arguments.get(feature, ()))
+    assert {warning.filename for warning in caught} == {__file__}
