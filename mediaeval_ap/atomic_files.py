@@ -134,12 +134,14 @@ def write_all_whole(contents: Mapping[str | os.PathLike[str], Content]) -> None:
 def _writer(path: str, content: Content) -> Writer:
     if callable(content):
         return content
-    encoded = _compress(path, content.encode()) if isinstance(content, str) else content
+    encoded = compress(path, content) if isinstance(content, str) else content
     return lambda file: file.write(encoded)
 
 
-def _compress(path: str, text: bytes) -> bytes:
-    match os.path.splitext(path)[1].lower():  # each library is imported when needed
+def compress(path: str | os.PathLike[str], content: str) -> bytes:
+    """Return text as bytes, compressed as the suffix of the path says."""
+    text = content.encode()
+    match os.path.splitext(os.fsdecode(path))[1].lower():  # each library is imported when needed
         case '.gz':  # without a time, so that equal contents give equal files
             import gzip
 

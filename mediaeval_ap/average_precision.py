@@ -10,7 +10,7 @@ from mediaeval_ap import choices, definitions
 from mediaeval_ap.definitions import Cutoff, Definition, check_cutoff
 from mediaeval_ap.errors import ParameterError, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria, Run
-from mediaeval_ap.evaluation.prepared_run import prepare_run, select_queries
+from mediaeval_ap.evaluation.prepared_run import prepare_run
 from mediaeval_ap.evaluation.session import Session
 from mediaeval_ap.evaluator import Evaluator
 from mediaeval_ap.execute.run_in_blocks import EvaluationRequest, runs_in_blocks
@@ -314,10 +314,7 @@ class AveragePrecision(Evaluator):
         >>> print((folder / 'run').read_text(), end='')
         ann Q0 x/v/1 1 1 mediaeval_ap
         """
-        from mediaeval_ap.trec.topics import export, topics
+        from mediaeval_ap.trec.topics import export
 
-        criteria = self.criteria
-        selected = select_queries(criteria, criteria.read_queries(queries))
-        prepared = prepare_run(criteria, hypothesis)
-        warn_caller(prepared.warnings_with(selected.warnings))
-        export(topics(prepared, selected.names, check_cutoff(k)), qrels, run, tag)
+        runs = {os.fsdecode(run): (hypothesis, tag)}
+        export(self.criteria, runs, qrels, queries=queries, k=check_cutoff(k))

@@ -86,7 +86,7 @@ def stream_command(hypothesis: str, format: str | None, **criteria: Any) -> None
     Each line of output has, in tsv, the name, its number of relevant shots, and AP at each cutoff.
     A line that is not a name (for example an empty one) is answered with an error.
     """
-    check_paths(click.get_current_context(), STANDARD_STREAM)
+    check_paths(click.get_current_context(), [STANDARD_STREAM])
     from mediaeval_ap.tables import QUERIES, parse_line
     from mediaeval_ap.tables.reading import lines_of_standard_input
 

@@ -12,7 +12,7 @@ from mediaeval_ap import choices, definitions
 from mediaeval_ap.atomic_files import as_write_errors
 from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import main
-from mediaeval_ap.cli.output import NEW_FILE_OR_FOLDER, STANDARD_STREAM, Output
+from mediaeval_ap.cli.output import NEW_FILE_OR_FOLDER, STANDARD_STREAM, Output, check_paths
 from mediaeval_ap.cli.result_options import Reporting, reporting_options
 from mediaeval_ap.cli.run_files import (
     RunFile,
@@ -22,6 +22,7 @@ from mediaeval_ap.cli.run_files import (
     with_names,
 )
 from mediaeval_ap.definitions import Cutoff
+from mediaeval_ap.errors import shown
 
 
 @main.command(
@@ -53,7 +54,8 @@ from mediaeval_ap.definitions import Cutoff
 )
 @option_kinds.option(
     '--tag',
-    help='Name of the run, in the last field.  [default: mediaeval_ap; in a folder, NAME]',
+    help='Name of the run, in the last field.  [default: mediaeval_ap; in a folder, NAME, '
+    'with %20 for a space]',
     metavar='WORD',
     read=choices.check_tag,
 )
@@ -77,20 +79,23 @@ def export_trec_command(
     """
     if STANDARD_STREAM in (qrels, run):
         raise click.UsageError('--qrels and --run are files, not standard output (-)')
-    check_not_reread('--queries', queries, len(runs))
-    named_runs = runs_by_name(with_names(runs, names), None)
-    average_precision = options.read_reference(cutoffs=[depth], definition='trec', **criteria)
-    from mediaeval_ap.trec.topics import as_word
-
     is_folder = len(runs) > 1 or run.endswith('/') or os.path.isdir(run)
+    if is_folder and os.path.isfile(run):
+        found = f'found the file {shown(run)}'
+        raise click.UsageError(f'--run: {found}, expected a folder for several runs')
+    from mediaeval_ap.trec.topics import as_word, export
+
+    written = {}
+    for name, hypothesis in runs_by_name(with_names(runs, names), None).items():
+        word = as_word(name)
+        path = os.path.join(run, f'{word.replace("/", "%2F")}.trec') if is_folder else run
+        written[path] = hypothesis, tag or (word if is_folder else 'mediaeval_ap')
+    check_paths(click.get_current_context(), more_outputs=[*written] if is_folder else ())
+    average_precision = options.read_reference(cutoffs=[depth], definition='trec', **criteria)
     if is_folder:
         with as_write_errors(run):
             os.makedirs(run, exist_ok=True)
-    for name, hypothesis in named_runs.items():
-        word = as_word(name)
-        path = os.path.join(run, f'{word.replace("/", "%2F")}.trec') if is_folder else run
-        run_tag = tag or (word if is_folder else 'mediaeval_ap')
-        average_precision.export_trec(hypothesis, qrels, path, queries, k=depth, tag=run_tag)
+    export(average_precision.criteria, written, qrels, queries=queries, k=depth)
 
 
 @main.command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from shutil import get_terminal_size
 from typing import Any
@@ -43,7 +43,9 @@ NEW_FILE = _NewFile(dir_okay=False, allow_dash=True)
 NEW_FILE_OR_FOLDER = _NewFile(allow_dash=True)
 
 
-def check_paths(ctx: click.Context, *more_inputs: str) -> None:
+def check_paths(
+    ctx: click.Context, more_inputs: Sequence[str] = (), more_outputs: Sequence[str] = ()
+) -> None:
     """Raise UsageError if standard input is read twice, or an output would replace another path."""
 
     def paths_of(*types: click.Path) -> list[str]:
@@ -61,7 +63,7 @@ def check_paths(ctx: click.Context, *more_inputs: str) -> None:
     if inputs.count(STANDARD_STREAM) > 1:
         raise click.UsageError('standard input (-) can be read once only')
     reason_by_file = {_file_identity(path): 'it is an input' for path in inputs}
-    for path in paths_of(NEW_FILE, NEW_FILE_OR_FOLDER):
+    for path in [*paths_of(NEW_FILE, NEW_FILE_OR_FOLDER), *more_outputs]:
         if path == STANDARD_STREAM or (os.path.exists(path) and not os.path.isfile(path)):
             continue
         if (file := _file_identity(path)) in reason_by_file:

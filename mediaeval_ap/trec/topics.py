@@ -5,22 +5,24 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
-from mediaeval_ap.atomic_files import write_all_whole
+from mediaeval_ap.atomic_files import Content, compress, write_all_whole
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, check_tag
 from mediaeval_ap.errors import DataWarning, Note, ParameterError, shown, warn_caller
+from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.judged import Judged
 from mediaeval_ap.evaluation.listing import Lister
-from mediaeval_ap.evaluation.prepared_run import PreparedRun
+from mediaeval_ap.evaluation.prepared_run import PreparedRun, prepare_run, select_queries
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 from mediaeval_ap.tables.table import texts_at
 
@@ -116,30 +118,41 @@ def _documents(shots: Iterable[tuple[Sequence[str], NDArray[np.integer]]]) -> li
 
 
 def export(
-    topics: Sequence[Topic], qrels: str | os.PathLike[str], run: str | os.PathLike[str], tag: str
+    criteria: Criteria, runs: Mapping[str, tuple[Any, str]], qrels: Any, *, queries: Any, k: int
 ) -> None:
-    """Write the topics with a relevant document as qrels and as a run: both files, or none."""
-    if os.path.realpath(qrels) == os.path.realpath(run):
-        raise ParameterError(f'found {shown(os.fspath(run))} again, expected another file', 'run')
-    tag = check_tag(tag)
-    exported = [(as_word(topic.query), topic) for topic in topics if topic.relevant]
-    if not any(topic.returned for _, topic in exported):
-        raise ParameterError(
-            'run: found no shot for a query with a relevant shot; no tool reads an empty file, as '
-            f'{shown(os.fspath(run))} would be'
+    """Write qrels, and runs, given with their tags by the file to write: all files, or none."""
+    selected = select_queries(criteria, criteria.read_queries(queries))
+    relevant: dict[str, list[str]] = {}  # by topic; equal for all runs
+
+    def write_run(path: str, hypothesis: object, tag: str, file: BinaryIO) -> None:
+        prepared = prepare_run(criteria, hypothesis)
+        warn_caller(prepared.warnings_with(selected.warnings))
+        all_topics = topics(prepared, selected.names, k)
+        exported = [(as_word(topic.query), topic) for topic in all_topics if topic.relevant]
+        if not any(topic.returned for _, topic in exported):
+            reason = f'no tool reads an empty file, as {shown(path)} would be'
+            raise ParameterError(f'run: found no shot for a query with a relevant shot; {reason}')
+        if n_without := len(all_topics) - len(exported):
+            finding = 'have no relevant shot, and are not in the files'
+            note = Note(finding, n_without, len(all_topics))
+            remedy = '; evaluate-trec --queries FILE counts them 0, as evaluate does'
+            warn_caller([DataWarning('missing-ids', '', note, remedy)])
+        relevant.update((qid, topic.relevant) for qid, topic in exported)
+        # Scores are strictly decreasing integers, so that no reader changes the order of the lines.
+        text = ''.join(
+            f'{qid} Q0 {shot} {rank} {len(topic.returned) + 1 - rank} {tag}\n'
+            for qid, topic in exported
+            for rank, shot in enumerate(topic.returned, 1)
         )
-    qrels_text = ''.join(
-        f'{qid} 0 {shot} 1\n' for qid, topic in exported for shot in topic.relevant
-    )
-    # Scores are strictly decreasing integers, so that no reader changes the order of the lines.
-    run_text = ''.join(
-        f'{qid} Q0 {shot} {rank} {len(topic.returned) + 1 - rank} {tag}\n'
-        for qid, topic in exported
-        for rank, shot in enumerate(topic.returned, 1)
-    )
-    if n_without := len(topics) - len(exported):
-        finding = 'have no relevant shot, and are not in the files'
-        remedy = '; evaluate-trec --queries FILE counts them 0, as evaluate --definition trec does'
-        note = Note(finding, n_without, len(topics))
-        warn_caller([DataWarning('missing-ids', '', note, remedy)])
-    write_all_whole({qrels: qrels_text, run: run_text})
+        file.write(compress(path, text))
+
+    def write_qrels(file: BinaryIO) -> None:
+        text = ''.join(f'{qid} 0 {shot} 1\n' for qid, shots in relevant.items() for shot in shots)
+        file.write(compress(qrels, text))
+
+    contents: dict[Any, Content] = {}
+    for path, (hypothesis, tag) in runs.items():
+        if os.path.realpath(qrels) == os.path.realpath(path):
+            raise ParameterError(f'found {shown(path)} again, expected another file', 'run')
+        contents[path] = partial(write_run, path, hypothesis, check_tag(tag))
+    write_all_whole({**contents, qrels: write_qrels})  # the last, as runs tell what is relevant

@@ -1,11 +1,16 @@
 """The commands `evaluate-trec` and `export-trec`, and `evaluate --measures`."""
 
 import csv
+import gzip
 import json
+import tempfile
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
 from commands import json_of, output_of, refused, run
+from hypothesis import given
+from hypothesis import strategies as st
 from trec.conftest import folder
 from trec_rows import QRELS, RUN, qrels_text, quiet, run_text
 
@@ -67,7 +72,45 @@ def test_the_command_exports_several_runs_to_a_folder(campaign):
     assert output_of(*command, '--run', 'one/', '--tag', 'me') == ''
     assert Path('one/run.trec').read_text().endswith(' me\n')
     Path('file').touch()
-    assert 'file: ' in refused(*command[:2], *runs, *command[3:], '--run', 'file', status=1)
+    error = refused(*command[:2], *runs, *command[3:], '--run', 'file')
+    assert "--run: found the file 'file', expected a folder for several runs\n" in error
+
+
+@quiet
+@given(
+    st.lists(st.sampled_from(['right', 'wrong', 'missing']), min_size=1, max_size=3),
+    st.sampled_from(['out', 'out.gz']),
+)
+def test_several_runs_are_exported_with_one_file_of_qrels_or_not_at_all(kinds, qrels):
+    lines = {'right': 'x v {} ann 0.5\n', 'wrong': 'x v {} ann high\n'}
+    with tempfile.TemporaryDirectory() as name, chdir(name):
+        Path('reference').write_text('x v 1 ann\nx v 2 ann\n')
+        Path('old').mkdir()
+        for number, kind in enumerate(kinds):
+            if kind in lines:
+                Path(f'{number}.txt').write_text(lines[kind].format(number))
+        files = [f'{number}.txt' for number in range(len(kinds))]
+        arguments = ['reference', *files, '--qrels', qrels, '--run', 'old/']
+        is_right = {*kinds} == {'right'}
+        assert (run('export-trec', *arguments).exit_code == 0) == is_right
+        written = {path.name: path.read_text() for path in Path('old').iterdir()}
+        assert Path(qrels).exists() == is_right
+        numbers = range(len(kinds)) if is_right else ()
+        assert written == {f'{n}.trec': f'ann Q0 x/v/{n} 1 1 {n}\n' for n in numbers}
+        if is_right:
+            read = gzip.open if qrels.endswith('.gz') else open
+            with read(qrels, 'rt') as file:
+                assert file.read() == 'ann 0 x/v/1 1\nann 0 x/v/2 1\n'
+
+
+def test_an_export_does_not_replace_an_input(campaign):
+    Path('runs').mkdir()
+    Path('run.txt').rename('runs/mine.trec')
+    before = Path('runs/mine.trec').read_text()
+    command = ['export-trec', 'reference', 'runs/mine.trec', '--qrels', 'qrels', '--run', 'runs']
+    error = refused(*command)
+    assert 'refusing to overwrite runs/mine.trec: it is an input\n' in error
+    assert Path('runs/mine.trec').read_text() == before
 
 
 @quiet
