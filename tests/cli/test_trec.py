@@ -142,6 +142,12 @@ def test_several_runs_and_ids_of_one_side(folder):
     (folder / 'part').write_text(run_text(RUN[:1]))
     command = ['evaluate-trec', 'qrels', 'run', 'part', '-K', '10']
     assert refused(*command, status=1).startswith('Error: run 2 of 2: part')
+    (folder / 'topics').write_text('7\n')
+    error = refused(*command[:4], '--queries', 'topics', status=1)
+    assert error.startswith('Error: qrels, line ')  # no run is at fault
+    (folder / 'bad').write_text('7 0 d1\n')
+    error = refused('evaluate-trec', 'bad', 'run', 'part', status=1)
+    assert error.startswith('Error: bad, line 1')
     for missing, n_relevant in ('zero', '3'), ('skip', '2'):
         options = '--missing', missing, '--unknown', 'drop', '--format', 'csv', '--quiet'
         rows = csv.DictReader(output_of(*command, *options).splitlines())
