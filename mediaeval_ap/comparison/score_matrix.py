@@ -100,8 +100,11 @@ def matrix_of(
     is_empty = values.isna().all()
     values = values.loc[:, ~is_empty | is_empty.groupby(level='system').transform('all')]
     warnings = [*_check_no_totals(values, filled, files), *_lost_zeros(values)]
+    remedy = MISSING_REMEDY
+    if has_measures(files[0]) and values.isna().all(axis=1).any():
+        remedy = '; choose one measure by --measures, and leave out other items by --missing skip'
     try:
-        values, n_as_zero, note = _apply_missing_policy(values, options.missing, bounds)
+        values, n_as_zero, note = _apply_missing_policy(values, options.missing, bounds, remedy)
     except ParameterError:
         warn_caller(warnings)  # they may name the cause
         raise
@@ -321,7 +324,7 @@ def _first_cell(cells: pandas.DataFrame) -> tuple[Any, NDArray[np.intp]]:
 
 
 def _apply_missing_policy(
-    values: pandas.DataFrame, missing: str, bounds: Range | None
+    values: pandas.DataFrame, missing: str, bounds: Range | None, remedy: str
 ) -> tuple[pandas.DataFrame, dict[str, int], str]:
     """Return values without gaps, the number of items filled in by system, and a note."""
     is_lacking = values.isna().any(axis=1)
@@ -338,9 +341,8 @@ def _apply_missing_policy(
         row, column = np.argwhere(values.isna().to_numpy())[0]
         item = values.index[row]
         where = _system_with_seed(*values.columns[column])
-        remedy = ''
-        if missing == 'error':
-            remedy = MISSING_REMEDY
+        if missing != 'error':
+            remedy = ''
         raise ParameterError(
             f'compare: found {summary}, as {shown(item)} of {where}, '
             f'expected one for each item and system{remedy}'

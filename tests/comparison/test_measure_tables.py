@@ -4,9 +4,12 @@ import json
 import random
 
 import ir_measures
+import numpy as np
 import pandas
 import polars
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mediaeval_ap import compare
 from mediaeval_ap.errors import Error, FormatError, ParameterError
@@ -261,3 +264,29 @@ def test_columns_of_measures_are_no_systems(tmp_path):
     assert sorted(compare(path, systems=['map', 'P_5']).runs) == ['P_5', 'map']
     path.write_text('item,run_1,run_2\nq1,0.5,0.25\nq2,0.5,0.25\n')
     assert compare(path).runs == ['run_1', 'run_2']
+
+
+@given(
+    st.lists(st.sampled_from(['acc', 'f1', 'bleu']), min_size=3, max_size=8),
+    st.sampled_from(['acc', 'f1', 'bleu', None]),
+)
+def test_items_of_different_measures_need_a_choice(measures, chosen):
+    """The remedy of the error gives what a table of the chosen items gives."""
+    values = np.random.default_rng(0).random((2, len(measures)))
+    rows = [
+        (system, f'q{item}', measure, values[row, item])
+        for row, system in enumerate(['a', 'b'])
+        for item, measure in enumerate(measures)
+    ]
+    frame = pandas.DataFrame(rows, columns=['system', 'qid', 'measure', 'value'])
+    settings = {} if chosen is None else {'measures': [chosen]}
+    if len({*measures}) == 1:
+        assert compare(frame).queries == [f'q{item}' for item in range(len(measures))]
+    elif chosen in {None, *measures}:
+        with pytest.raises(ParameterError, match='choose one measure by --measures, and leave out'):
+            compare(frame, **settings)
+        measure = chosen or measures[0]
+        found = compare(frame, measures=[measure], missing='skip')
+        assert found.queries == [
+            f'q{item}' for item, name in enumerate(measures) if name == measure
+        ]
