@@ -133,7 +133,7 @@ def score_layouts(names: Mapping[str, str], options: TableOptions) -> list[Recor
 
 
 def _role_of_where(column: str) -> str:
-    return f'where {column}'
+    return f'--where {column}'
 
 
 class ScoreTable(NamedTuple):

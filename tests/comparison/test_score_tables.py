@@ -976,6 +976,8 @@ def test_rows_where_columns_have_a_text(kind, tmp_path):
         else:
             whole.to_csv(table, index=False)
     systems = ['a', 'b', 'c'] if kind == 'wide' else None
+    with pytest.raises(FormatError, match=r'found no column split in .* for --where split$'):
+        compare(table, where={'filter': 7, 'split': 'test'}, systems=systems)
     kept = compare(table, where={'filter': 7, 'task': 'qa'}, systems=systems)
     alone = compare(frame)
     assert kept.pairs == alone.pairs
