@@ -289,7 +289,8 @@ def number_array(
         refuse_missing(column, field, source)
     is_decimal = pyarrow.types.is_decimal(kind)
     if not (is_decimal or pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind)):
-        raise source.error(f'a column of {name_of_type(kind)}', 'numbers', field=field)
+        remedy = values.AS_NUMBERS if name_of_type(kind) == 'text' else ''
+        raise source.error(f'a column of {name_of_type(kind)}', f'numbers{remedy}', field=field)
     try:
         if is_decimal:  # a cast from decimals to doubles may miss the nearest one
             column = column.cast(pyarrow.int64() if kind.scale <= 0 else pyarrow.string())

@@ -102,7 +102,9 @@ def explain_row(row: object, layout: Layout) -> Fault | None:
     for field, value in zip(layout.fields, row, strict=True):
         if field == layout.number:
             if values.as_double(value, layout.integers) is None:
-                return Fault(field, _described(value), values.EXACT_NUMBER)
+                is_text_of_number = type(value) is str and not values.expected_number(value)
+                remedy = values.AS_NUMBERS if is_text_of_number else ''
+                return Fault(field, _described(value), f'{values.EXACT_NUMBER}{remedy}')
         elif isinstance(value, float):
             return Fault(field, _described(value), f'{TEXT}{values.AS_INTEGERS}')
         elif isinstance(value, Real):

@@ -19,6 +19,7 @@ AS_TEXT = '; read them as text (dtype=str), so that leading zeros stay'
 AS_INTEGERS = (
     f"{AS_TEXT}, or as integers (dtype='Int64'), which missing values do not turn into floats"
 )
+AS_NUMBERS = '; dtype=str reads numbers as text, too: convert them by .astype(float)'
 NUMBER_BYTES = b'0123456789+-.eE'
 INTEGER_BYTES = b'0123456789+-'
 LARGEST_INTEGER = 1 << 53  # doubles hold all integers up to this

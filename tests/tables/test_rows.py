@@ -69,6 +69,18 @@ def test_ids_that_became_numbers():
             read(wrong, HYPOTHESIS)
 
 
+@pytest.mark.parametrize('kind', [object, 'string'])
+def test_confidences_that_were_read_as_text_with_the_ids(kind):
+    """As the remedy for ids does it to all columns; its own remedy is right."""
+    frame = pandas.DataFrame([('x', 'v', '01', 'ann', '0.5')], columns=HYPOTHESIS.fields)
+    frame = frame.astype(kind)
+    rows = list(frame.itertuples(index=False, name=None))
+    for table in frame, pyarrow.Table.from_pandas(frame), rows:
+        with pytest.raises(FormatError, match=r'confidence: .*; dtype=str .* by \.astype\(float\)'):
+            read(table, HYPOTHESIS)
+    assert read(frame.astype({'confidence': float}), HYPOTHESIS).texts('shot_id') == ['01']
+
+
 @given(
     st.lists(
         st.text(st.sampled_from('ab é\t\n\r\0\x0b\x1c\x7f\x85\xa0\u2028\ud800'), max_size=3),
