@@ -235,6 +235,9 @@ def _read_by_shape(origin: TableInput, layouts: Sequence[RecordLayout]) -> Recor
         topics = parsed_json(content, origin.name, 'measures by topic', nan=True)
         records = read_records(with_frame_of_topics(topics), layouts)
         return replace(records, source=origin.value.provenance())
+    if start and first_look.kind_of(origin.value) is first_look.Kind.RESULTS:
+        expected = 'a score table: in Python compare read_results(path), else without --columns'
+        raise FormatError(origin.name, '', '', found='results', expected=expected)
     if first_look.is_json(start):
         return _read_json_lines(origin.value, layouts)
     if first_look.is_trec_eval(start):

@@ -18,8 +18,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision, compare, read_results
+from mediaeval_ap.atomic_files import write_whole
 from mediaeval_ap.choices import alpha_of
-from mediaeval_ap.errors import DataWarning, ParameterError, WithoutRelevantWarning
+from mediaeval_ap.errors import DataWarning, FormatError, ParameterError, WithoutRelevantWarning
 from mediaeval_ap.render.formats import render
 
 EIGHTHS = st.integers(0, 8).map(lambda number: number / 8)
@@ -376,3 +377,17 @@ def test_every_format_tells_of_runs_whose_ap_exceeds_1(n_again, n_queries, k, hi
 def test_scores_of_another_metric_may_exceed_1():
     table = pandas.DataFrame({'item': list('abc'), 'one': [0.5, 3.0, 2.0], 'other': [1.0, 2.0, 9]})
     assert not any('above 1' in note for note in compare(table).notes)
+
+
+@pytest.mark.parametrize('suffix', ['.json', '.json.gz'])
+@pytest.mark.parametrize('given', [list, lambda paths: dict(zip('ab', paths, strict=True))])
+def test_files_of_results_name_their_reader(suffix, given, tmp_path):
+    result = AveragePrecision([('x', 'v', '1', 'ann')], K=[10]).evaluate(
+        [('x', 'v', '1', 'ann', 0.5)]
+    )
+    paths = [tmp_path / f'{name}{suffix}' for name in 'ab']
+    for path in paths:
+        write_whole(path, result.to_json(per_query=True))
+    with pytest.raises(FormatError, match=r'found results, .* compare read_results\(path\)'):
+        compare(given(paths))
+    compare([read_results(path)[0].called(path.name) for path in paths])
