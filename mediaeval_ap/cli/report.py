@@ -38,7 +38,6 @@ from mediaeval_ap.render.plot import FIGURE_FORMATS, write_figures
 
 if TYPE_CHECKING:
     from mediaeval_ap.campaign.campaign_report import CampaignReport
-    from mediaeval_ap.comparison.comparison import Comparison
     from mediaeval_ap.comparison.comparison_plot import ComparisonPlot
 
 FIGURES = tuple('leaderboard loss map_by_k scatter distribution precision_recall confused'.split())
@@ -177,19 +176,25 @@ def report_command(
     for module in tracked(modules, 'loading libraries', ''):  # before anything is read
         require(module, 'report', 'report')
     introduction = '' if intro is None else _read_markdown(intro)
+    criteria = {name: settings.pop(name) for name in (*CRITERIA_NAMES, *options.TREC_SETTINGS)}
+    about_rankings = {name: settings.pop(name) for name in ('queries', 'near')}
     report: Any
+    results: Any = None
     if files.reference is None:
-        trec_names = {*options.TREC_SETTINGS} - {'missing'}
-        for name in (*CRITERIA_NAMES, *trec_names, 'queries', 'near'):
-            del settings[name]
+        settings['missing'] = criteria['missing']
+        results = files.score_tables or by_seed(*read_result_files(files.results))
+    else:
+        evaluator: Any = options.read_reference_or_qrels(files.reference, files.runs, **criteria)
+        if hide_labels:
+            named_runs = tracked(runs_by_name(files.runs, None).items(), 'scoring', ' runs')
+            queries = about_rankings['queries']
+            results = {name: evaluator.evaluate(run, queries) for name, run in named_runs}
+    if results is None:
+        report = _report_on_runs(evaluator, files.runs, keep_going, settings | about_rankings)
+    else:
         from mediaeval_ap.comparison.comparison import compare
 
-        results = files.score_tables or by_seed(*read_result_files(files.results))
         report = compare(results, hide_labels=hide_labels, **settings)
-    elif hide_labels:
-        report = _compare_without_labels(files.reference, files.runs, settings)
-    else:
-        report = _report_on_runs(files.reference, files.runs, keep_going, settings)
     if figures is None:
         write(str(report.to_html(title=title, intro=introduction, links=links)), output)
     else:
@@ -199,39 +204,18 @@ def report_command(
 
 
 def _report_on_runs(
-    reference: str, runs: Sequence[RunFile], keep_going: bool, settings: dict[str, Any]
+    evaluator: Any, runs: Sequence[RunFile], keep_going: bool, settings: dict[str, Any]
 ) -> CampaignReport:
     """Score, diagnose and compare runs; tell the error of each run that is left out."""
-    names = *CRITERIA_NAMES, *options.TREC_SETTINGS
-    criteria = {name: settings.pop(name) for name in names}
-    evaluator = options.read_reference_or_qrels(reference, runs, **criteria)
     named_runs = runs_by_name(runs, settings['baseline'])
     for option in SCORE_TABLE_OPTIONS:
         settings.pop(option.removeprefix('--').replace('-', '_'), None)
-    report = evaluator.report(
+    report: CampaignReport = evaluator.report(
         named_runs, teams=teams_by_run(named_runs), keep_going=keep_going, **settings
     )
     for error in report.missing.values():
         tell(f'Error: {error}')
     return report
-
-
-def _compare_without_labels(
-    reference: str, runs: Sequence[RunFile], settings: dict[str, Any]
-) -> Comparison:
-    """Score runs, and compare their values by query alone."""
-    from mediaeval_ap.comparison.comparison import compare
-
-    names = *CRITERIA_NAMES, *options.TREC_SETTINGS
-    criteria = {name: settings.pop(name) for name in names}
-    queries = settings.pop('queries')
-    del settings['near']
-    evaluator: Any = options.read_reference_or_qrels(reference, runs, **criteria)
-    results = {
-        name: evaluator.evaluate(run, queries)
-        for name, run in tracked(runs_by_name(runs, None).items(), 'scoring', ' runs')
-    }
-    return compare(results, hide_labels=True, **settings)
 
 
 def _check_page_or_figures(
