@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
@@ -41,10 +41,9 @@ from mediaeval_ap.errors import (
     printable,
     shown,
 )
-from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.results.notes import note_above_one, note_of_floor
 from mediaeval_ap.tables import Table
-from mediaeval_ap.tables.table import NumberedRows, StoredTexts
+from mediaeval_ap.tables.table import NumberedRows, StoredTexts, exchanged_columns
 from mediaeval_ap.tables.values import without_leading_zeros
 
 REMEDY_OF_NAMES = 'name people as the reference does'
@@ -86,13 +85,12 @@ def repeated_queries(queries: Table) -> list[DataWarning]:
     return [DataWarning('repeated-queries', printable(queries.source.name), note)]
 
 
-def empty_run(run: str, n_hypotheses: int, n_in_subset: int) -> list[DataWarning]:
+def empty_run(run: str, n_hypotheses: int, n_in_subset: int, cause: str) -> list[DataWarning]:
     """Warn that no hypothesis of a run is in the subset."""
     if not n_hypotheses or n_in_subset:
         return []
-    finding = f'none of its {n_hypotheses} hypotheses is in the subset'
-    note = f'{finding}; scored as a run that returns nothing'
-    return [NoOverlapWarning('empty-run', printable(run), note)]
+    note = f'none of its {n_hypotheses} hypotheses is in the subset, so it returns nothing'
+    return [NoOverlapWarning('empty-run', printable(run), note, cause and f'; {cause}')]
 
 
 def no_overlap(source: str, finding: str, cause: str) -> list[DataWarning]:
@@ -237,20 +235,14 @@ def _longest_within(text: str, ids: Collection[str]) -> str | None:
     return next(filter(ids.__contains__, parts), None)
 
 
-def likely_cause_in_tables(run: Ranking, reference: Table) -> str:
+def likely_cause_in_tables(texts: Mapping[str, Iterable[str]], reference: Table) -> str:
     """Describe why no shot of a run may be in the reference, with the field, or return ''."""
+    if exchanged := exchanged_columns(texts, reference):
+        return f'{exchanged}: are columns exchanged?'
     fields = reference.layout.texts
-    in_run = {field: set(run.texts[field]) for field in fields}
+    in_run = {field: set(texts[field]) for field in fields}
     in_reference = {field: set(reference[field].values) for field in fields}
     disjoint = [field for field in fields if not in_run[field] & in_reference[field]]
-    exchanged = [
-        f'{field} here holds values of {other} there'
-        for field in disjoint
-        for other in fields
-        if 2 * len(in_run[field] & in_reference[other]) >= len(in_run[field])
-    ]
-    if exchanged:
-        return f'{", ".join(exchanged)}: are columns exchanged?'
     for field in ('video_id', 'corpus_id', 'shot_id'):
         if field in disjoint and (cause := likely_cause(in_run[field], in_reference[field])):
             return f'{field} is {cause}'

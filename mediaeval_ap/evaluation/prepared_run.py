@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, singledispatch
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ class PreparedRun:
     criteria: Criteria
     ranking: Ranking
     n_read: int  # hypotheses, inside or outside the subset
+    cause: str = field(default='', kw_only=True)  # why none is in the subset, if it is likely
 
     @cached_property
     def lister(self) -> Lister:
@@ -34,7 +35,7 @@ class PreparedRun:
         """Return the warnings that need no scores: about the run, and those about queries."""
         name = self.ranking.source.name
         n_hypotheses = len(self.ranking)
-        warnings = data_warnings.empty_run(name, self.n_read, n_hypotheses)
+        warnings = data_warnings.empty_run(name, self.n_read, n_hypotheses, self.cause)
         warnings += data_warnings.repeated_rows(
             name, n_hypotheses, self.ranking.n_repeated, are_kept=True
         )
@@ -54,7 +55,7 @@ class PreparedRun:
             return warnings + data_warnings.overlap(*about, data_warnings.REMEDY_OF_NAMES)
         videos = f'{shots.n_videos_in(reference.table):,} of {shots.n_videos:,} videos'
         finding = f'0 of {ranking.n_shots:,} returned shots occur in {reference.name} ({videos})'
-        cause = data_warnings.likely_cause_in_tables(ranking, reference.table)
+        cause = data_warnings.likely_cause_in_tables(ranking.texts, reference.table)
         return warnings + data_warnings.no_overlap(name, finding, cause)
 
     @cached_property
@@ -87,6 +88,7 @@ class PreparedRun:
 def prepare_run(criteria: Criteria, run: Any) -> PreparedRun:
     """Read and index the hypotheses of a run that are in the subset."""
     ranking: Ranking
+    cause = ''
     if (store := criteria.open_run(run)) is not None:
         ranking = store.ranking
         n_read = store.manifest.counts.read
@@ -94,9 +96,12 @@ def prepare_run(criteria: Criteria, run: Any) -> PreparedRun:
         table = criteria.read_run(run)
         n_read = len(table)
         hypotheses = in_subset(table, criteria.subset)
+        if not len(hypotheses):
+            texts = {field: column.values for field, column in table.columns.items()}
+            cause = data_warnings.likely_cause_in_tables(texts, criteria.reference.table)
         is_ready = isinstance(run, Ranking) and len(hypotheses) == n_read
         ranking = run if is_ready else Ranking(hypotheses)
-    return PreparedRun(criteria, ranking, n_read)
+    return PreparedRun(criteria, ranking, n_read, cause=cause)
 
 
 class SelectedQueries(NamedTuple):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -395,6 +396,18 @@ class Table(NumberedRows):
         codes = [self[field].codes for field in fields]
         keys = combine(list(map(np.append, codes, other_codes)))
         return np.isin(keys[: len(self)], keys[len(self) :])
+
+
+def exchanged_columns(texts: Mapping[str, Iterable[str]], other: Table) -> str:
+    """Name the fields whose texts are in another field of the other table; '' if there is none."""
+    here = {field: set(texts[field]) for field in other.layout.texts if field in texts}
+    there = {field: set(other[field].values) for field in here}
+    return ', '.join(
+        f'{field} here holds values of {role} there'
+        for field, role in product(here, there)
+        if here[field].isdisjoint(there[field])
+        and len(here[field] & there[role]) >= max(len(here[field]) / 2, 1)
+    )
 
 
 Numbered = TypeVar('Numbered', bound=NumberedRows)

@@ -17,7 +17,7 @@ from mediaeval_ap.choices import Campaign
 from mediaeval_ap.errors import printable, shown, with_noun
 from mediaeval_ap.tables.faults import Cause
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
-from mediaeval_ap.tables.table import Column, Table
+from mediaeval_ap.tables.table import Column, Table, exchanged_columns
 from mediaeval_ap.tables.text.reader import LenientTable
 from mediaeval_ap.tables.text.wrong_lines import EXCHANGED, no_rows_in_text, order_of, with_article
 from mediaeval_ap.tables.values import FINITE_DECIMAL, is_finite_decimal, without_leading_zeros
@@ -36,14 +36,18 @@ _is_name = re.compile('[a-z_]+').fullmatch
 
 def apply_rules(files: Mapping[str, LenientTable], campaign: Campaign) -> Iterator[Finding]:
     """Yield the findings of every rule in the given files, by role."""
-    for role, file in files.items():
-        yield from wrong_format(file, role == 'hypothesis' and 'reference' not in files)
     tables = {role: file.table for role, file in files.items()}
     run = tables['hypothesis']
-    if campaign != 'none' and (order := order_of_columns(run)):
-        detail = '', f'columns {" ".join(order)}', ' '.join(run.layout.fields)
+    texts = {field: column.values for field, column in run.columns.items()}
+    others = [file.table for file in files.values() if not file.better_layout]
+    exchanged = filter(None, (exchanged_columns(texts, table) for table in others))
+    order = campaign != 'none' and order_of_columns(run)
+    if found := order or next(exchanged, ''):
+        detail = '', found, ' '.join(run.layout.fields)
         yield at_rows('columns', run, np.zeros(1, np.int64), lambda _: detail)
         return  # all else would follow from it
+    for role, file in files.items():
+        yield from wrong_format(file, role == 'hypothesis' and 'reference' not in files)
     yield from repeated_hypotheses(run)
     yield several_names(run)
     yield from misspelt_names(run)
@@ -104,11 +108,12 @@ def fields_of(table: Table, fields: Sequence[str]) -> list[str]:
     return [field for field in fields if field in table.columns]
 
 
-def order_of_columns(run: Table) -> list[str]:
-    """Return the fields of a run in the order of its columns, if no name is right; else []."""
+def order_of_columns(run: Table) -> str:
+    """Return the fields of a run in the order of its columns, if no name is right; else ''."""
     if not len(run) or any(map(_is_name, run['person_name'].values)):
-        return []
-    return order_of([*(run[field].text(0) for field in run.layout.texts), ''], run.layout)
+        return ''
+    words = [*(run[field].text(0) for field in run.layout.texts), '']
+    return ' '.join(['columns', *order] if (order := order_of(words, run.layout)) else [])
 
 
 def row_key(table: Table, fields: Sequence[str]) -> NDArray[np.int64]:

@@ -66,6 +66,18 @@ def test_no_shot_in_the_reference(cause):
     assert evaluation.counts['shots_in_reference'] == 0
 
 
+@pytest.mark.parametrize('cause', CAUSES)
+def test_no_hypothesis_in_the_subset(cause):
+    """For the same cause, which the reference tells here, too."""
+    rows, told = CAUSES[cause]
+    with pytest.warns(NoOverlapWarning) as caught:
+        AveragePrecision(REFERENCE, subset=[('INA', 'F2')]).evaluate(rows)
+    message = str(caught[0].message)
+    assert ('none of its 10 hypotheses is in the subset' in message) == (cause != 'zeros')
+    if cause != 'another year':
+        assert told.rpartition('videos); ')[2] in message
+
+
 def test_only_the_subset_counts():
     """The reference's own video is not in the subset: what is left of both does not meet."""
     reference = [*REFERENCE, ('INA', 'F3', '1', 'ann_lee')]
