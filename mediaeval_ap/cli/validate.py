@@ -10,8 +10,9 @@ import click
 from mediaeval_ap.choices import CAMPAIGNS
 from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import main
-from mediaeval_ap.cli.output import Output, write_document
+from mediaeval_ap.cli.output import Output, tell, write_document
 from mediaeval_ap.cli.run_files import RunFile, check_not_reread, runs_by_name, with_names
+from mediaeval_ap.errors import FormatError, ReadError
 
 N_SHOWN_PROBLEMS = 20  # of each kind: all kinds fit on a few screens
 
@@ -65,7 +66,15 @@ def validate_command(
     from mediaeval_ap.validation import examine, problems
 
     named_runs = runs_by_name(with_names(runs, names), None)
-    problems_by_run = {name: examine(run, **settings) for name, run in named_runs.items()}
+    problems_by_run = {}
+    for name, run in named_runs.items():
+        try:
+            problems_by_run[name] = examine(run, **settings)
+        except (FormatError, ReadError) as error:
+            file = getattr(error, 'source', getattr(error, 'name', ''))
+            if len(runs) == 1 or file in settings.values():
+                raise
+            tell(f'Error: {error}')
     if statistics or (len(runs) > 1 and format == 'table' and not (examples or show_all)):
         document = problems.statistics(problems_by_run)
     else:
@@ -73,5 +82,6 @@ def validate_command(
             problems_by_run, None if show_all else N_SHOWN_PROBLEMS
         )
     write_document(document, format, output)
-    if any(run_problems.count('error') for run_problems in problems_by_run.values()):
+    are_right = [not findings.count('error') for findings in problems_by_run.values()]
+    if not all(are_right) or len(are_right) < len(runs):
         sys.exit(1)

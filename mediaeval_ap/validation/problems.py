@@ -213,7 +213,7 @@ def problems_document(findings: Mapping[str, Findings], most: int | None = None)
             {'run': run} | _findings_json(findings_of_run, most)
             for run, findings_of_run in findings.items()
         ]
-        return values if len(values) > 1 else values[0]
+        return values[0] if len(values) == 1 else values
 
     def rows() -> Grid:
         cells = [

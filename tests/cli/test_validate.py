@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import gzip
 import io
 import json
 import re
@@ -179,3 +180,28 @@ def test_what_is_usual_is_counted_without_examples(folder):
     assert run('usual.txt').stdout.startswith(counted)
     for more in (['--all'], ['--rules', 'none']):
         assert run('usual.txt', *more).stdout.startswith('usual.txt:2: warning: [several-names]')
+
+
+@pytest.mark.parametrize(
+    'options', [(), ('--format', 'json'), ('--format', 'csv'), ('--examples',)]
+)
+def test_a_run_that_cannot_be_read_does_not_hide_the_others(folder, options):
+    packed = gzip.compress(''.join(f'x v {shot} ann 0.5\n' for shot in range(99)).encode())
+    Path('cut.gz').write_bytes(packed[:-9])
+    Path('header.csv').write_text(
+        'corpus_id,video_id,shot_id,person_name,confidence\nx,v,1,ann,z\n'
+    )
+    result = run('cut.gz', 'run.txt', 'header.csv', 'run.txt.old', *options)
+    assert result.exit_code == 1
+    alone = [run(path) for path in ('cut.gz', 'header.csv', 'run.txt.old')]
+    assert result.stderr == ''.join(each.stderr for each in alone)
+    assert result.stdout == run('run.txt', *(options or ['--statistics'])).stdout
+    assert run('cut.gz', 'header.csv').exit_code == 1
+    assert json.loads(run('cut.gz', 'header.csv', '--format', 'json').stdout) == []
+
+
+def test_an_error_in_the_file_of_all_runs_is_told_once(folder):
+    Path('other.txt').write_text(RUN)
+    result = run('run.txt', 'other.txt', '--shots', 'none.txt')
+    assert (result.exit_code, result.stdout) == (1, '')
+    assert result.stderr.count('none.txt') == 1
