@@ -36,6 +36,7 @@ class Cause(StrEnum):
 
     LENGTH = 'long-line'
     BYTES = 'encoding'
+    FOREIGN = 'other-format'
     FIELDS = 'field-count'
     HEADER = 'header'
     NUMBER = 'number'

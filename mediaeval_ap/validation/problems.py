@@ -25,6 +25,7 @@ Severity = Literal['error', 'warning']
 _ERRORS = {
     'long-line': 'end each row with a line end',
     'encoding': 'save the file as UTF-8 text with LF or CR LF line ends',
+    'other-format': 'give the rows as lines of text',
     'empty': 'write one row per line, or leave the file out',
     'header': 'remove this line',
     'field-count': 'give the line these fields, separated by spaces or tabs, without spaces inside '
@@ -44,6 +45,7 @@ _ERRORS = {
     'unused-evidence': 'spell the name as in the hypotheses, or drop the line',
 }
 _WARNINGS = {
+    'cut-line': 'copy the file again, or end it with a line end',
     'other-file': 'check which file is which',
     'repeated-row': 'drop the line',
     'two-confidences': 'keep one confidence per shot and name',

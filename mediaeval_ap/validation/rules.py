@@ -136,6 +136,9 @@ def wrong_format(file: LenientTable, may_be_reference: bool) -> Iterator[Finding
         first_row = f'a first row that fits {with_article(file.better_layout)}'
         detail = '', first_row, f'one of {with_article(table.layout.name)}'
         yield at_rows('other-file', table, np.zeros(1, np.int64), lambda _: detail)
+    if file.is_cut and number == 'confidence':
+        detail = number, 'no line end after it', 'a line end, as it may have lost digits'
+        yield at_rows('cut-line', table, np.array([len(table) - 1]), lambda _: detail)
     if number == 'timestamp':
         seconds = table.confidence
 

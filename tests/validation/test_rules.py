@@ -154,6 +154,63 @@ def test_right_rows_of_another_file(run, files, role, fits):
     assert problem[1:] == (role, 1, '', f'a first row that fits {fits} file')
 
 
+@given(
+    st.lists(st.sampled_from(['ann', 'bob', 'cy']), min_size=1, max_size=5),
+    st.permutations(range(4)),
+    st.sampled_from(['reference', 'videos', 'shots', '']),
+    st.sampled_from(['2016', 'none']),
+)
+def test_columns_in_another_order_are_one_problem(names, order, role, campaign):
+    """By the ids of another file, whichever two or more columns are exchanged."""
+    rows = [('corpus', f'video{n}', f'{n:06}', name) for n, name in enumerate(names)]
+    files = {
+        'reference': rows,
+        'videos': [row[:2] for row in rows],
+        'shots': [(*row[:3], '0', '1') for row in rows],
+    }
+    others = {
+        name: ''.join(' '.join(row) + '\n' for row in rows)
+        for name, rows in files.items()
+        if name == role
+    }
+    run = ''.join(' '.join([*(row[place] for place in order), '0.5']) + '\n' for row in rows)
+    problems = found(run, **others, rules=campaign)
+    seen = {'reference': 4, 'videos': 2, 'shots': 3, '': 0}[role]
+    is_moved = [place != column for column, place in enumerate(order)]
+    by_ids = any(
+        is_moved[column] and place < seen for column, place in enumerate(order) if column < seen
+    )
+    if by_ids:
+        ((kind, *_),) = problems
+        assert kind == 'columns'
+    if not any(is_moved):
+        assert 'columns' not in [kind for kind, *_ in problems]
+
+
+def test_a_file_that_may_be_cut_is_told_of():
+    """As where it is scored; a cut within another field is a wrong line."""
+    whole = 'x v 1 ann 0.25\nx v 2 bob 0.125\n'
+    for end in range(len(whole) - 16, len(whole)):
+        kinds = [problem[0] for problem in found(whole[:end])]
+        is_row = len(whole[:end].split('\n')[-1].split()) == 5
+        assert ('cut-line' in kinds) == is_row, whole[:end]
+    assert found(whole) == []
+
+
+@pytest.mark.parametrize(
+    'start', ['PK\x03\x04\x14\0', '<!DOCTYPE html>', 'version https://git-lfs']
+)
+def test_files_of_other_formats_are_a_kind_of_their_own(start):
+    (
+        (
+            kind,
+            *_,
+        ),
+        *further,
+    ) = found(f'{start} more\n{start} {RUN}')
+    assert (kind, further) == ('other-format', [])
+
+
 def test_zeros_of_video_and_shot_are_told_with_the_ids_of_the_reference():
     """Once for each shot; 0.5 and 0.05 are different numbers."""
     run = named(b'x v7 1 ann 1\nx v7 1 bob 2\nx v7 2 ann 3\nx v7 0.5 ann 4\nx v9 9 ann 5\n', 'run')

@@ -167,6 +167,7 @@ class LenientTable:
     faults: Faults
     n_lines: int = 0
     better_layout: str = ''  # the name of a layout that the first row fits better, if any does
+    is_cut: bool = False  # the last row has no line end
 
 
 class _TableBuilder:
@@ -180,11 +181,13 @@ class _TableBuilder:
         self._better_layout_of_wrong = ''  # of the first row, if it is wrong
         self._has_begun = False  # a line was neither blank nor a comment
         self.is_foreign = False  # this line begins a file that is no table
+        self.is_cut = False  # the last line so far has no line end
         self._columns = [_ColumnBuilder() for _ in layout.texts]
         self._numbers: list[NDArray[np.float64]] = []
         self._tables: list[pyarrow.Table] = []
 
     def add(self, piece: Piece) -> None:
+        self.is_cut = not piece.block.endswith(b'\n')
         if not self._has_begun:
             piece = self._begin(piece)
         self.faults.add_lines(self.lines.next_line, piece.wrong, self._explain)
@@ -219,7 +222,7 @@ class _TableBuilder:
             _, line = piece.wrong[first]
             if wrong_lines.begins_other_file(line):
                 self.is_foreign = True
-                wrong = {first: piece.wrong[first]}
+                wrong = {first: (Cause.FOREIGN, line)}
                 return piece._replace(rows=[], texts=[], numbers=(), wrong=wrong)
             self._better_layout_of_wrong = wrong_lines.better_layout(line, self.layout)
             return piece
@@ -289,9 +292,7 @@ def parse(
 ) -> Table:
     """Read blocks of lines; raise an error for the first wrong line, with a count of the others."""
     builder = _TableBuilder(layout, max_examples=1)
-    is_cut = False
     for piece in pieces(blocks, layout, python_bytes):
-        is_cut = not piece.block.endswith(b'\n')
         if any(cause is Cause.LENGTH for cause, _ in piece.wrong.values()):
             number = builder.lines.next_line
             raise wrong_lines.explain_endless_line().error(source, f'line {number}')
@@ -303,7 +304,7 @@ def parse(
     builder.faults.refuse(source)
     if not (builder.lines.n_rows or may_be_empty):
         raise wrong_lines.no_rows_in_text(source, layout, builder.lines.next_line - 1)
-    if is_cut and layout.number == layout.fields[-1] and not layout.integers:
+    if builder.is_cut and layout.number == layout.fields[-1] and not layout.integers:
         wrong_lines.warn_of_cut_line(source, builder.lines.next_line - 1, layout)
     return builder.table(Provenance(source))
 
@@ -319,7 +320,8 @@ def parse_leniently(
             break
     table = builder.table(Provenance(''))
     n_lines = builder.lines.next_line - 1
-    return LenientTable(table, builder.faults, n_lines, builder.better_layout)
+    is_cut = builder.is_cut and len(table) > 0 and table.lines[len(table) - 1] == n_lines
+    return LenientTable(table, builder.faults, n_lines, builder.better_layout, is_cut)
 
 
 def parse_line(line: bytes, layout: Layout, source: str, number: int) -> tuple[str, ...] | None:

@@ -77,7 +77,7 @@ def warn_of_cut_line(source: str, line: int, layout: Layout) -> None:
 def explain(line: bytes, cause: Cause, layout: Layout) -> Fault:
     """Explain a line that is wrong for this cause, with the remedy if one is certain."""
     fault: Fault | None
-    match cause:
+    match line_rules.cause_of(line, layout) if cause is Cause.FOREIGN else cause:
         case Cause.LENGTH:
             return explain_endless_line()
         case Cause.HEADER:
