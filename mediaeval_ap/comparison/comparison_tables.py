@@ -289,7 +289,9 @@ def _against_baseline(comparison: ComparisonData, metrics: Sequence[str]) -> Ite
         sign, lower, higher = 1, higher, lower
     if (limit := limit_of(settings)) is not None:
         bound = f'{0 + sign * limit:g}'
-        rules += [f'worse: all {lower} {bound}', f'not worse: all {higher} {bound}']
+        reasons = {one.reason for one in comparison.verdicts if one.verdict == 'not worse'}
+        equal = ''.join(f', or {reason}' for reason in reasons if reason)
+        rules += [f'worse: all {lower} {bound}', f'not worse: all {higher} {bound}{equal}']
     if settings['require_better']:
         rules.append(f'better: all {higher} 0')
     if settings['baseline'] is None:

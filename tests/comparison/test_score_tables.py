@@ -13,11 +13,14 @@ import polars
 import pyarrow
 import pytest
 from compared_runs import several
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mediaeval_ap import compare
 from mediaeval_ap.comparison.score_files import TableOptions
 from mediaeval_ap.comparison.score_tables import read_scores
 from mediaeval_ap.errors import DataWarning, Error, FormatError, ParameterError
+from mediaeval_ap.render.formats import render
 from mediaeval_ap.tables.first_look import Kind, kind_of
 
 # Fixed: any values from 0 to 1 would do; a third of the differences are 0.
@@ -726,6 +729,21 @@ def test_systems_whose_seeds_differ_are_not_alike():
     assert alike.pairs[0].n_nonzero == 0
     assert (alike.values['value'][0] == alike.values['value'][1]).all()  # to the bit, as drawn
     assert alike.verdicts[0].words == 'not worse (no item differs)'
+
+
+@given(st.lists(st.sampled_from([-0.125, -0.015625, 0, 0.25]), min_size=6, max_size=40))
+def test_a_verdict_is_that_of_the_interval_beside_it_or_says_why(changes):
+    items = [f'q{number}' for number in range(len(changes))]
+    frame = pandas.DataFrame({'item': items, 'old': 0.5, 'new': np.array(changes) + 0.5})
+    found = compare(frame, baseline='old', fail_if_worse=0.01)
+    (verdict,) = found.verdicts
+    table = render(found.document(), 'table')
+    if verdict.verdict == 'worse':
+        assert verdict.interval.high < -0.01
+    elif verdict.verdict == 'not worse' and any(changes):
+        assert verdict.interval.low > -0.01
+    assert ('above -0.01, or no item differs)' in table) == (not any(changes))
+    assert ('not worse (no item differs)' in table) == (not any(changes))
 
 
 def test_seeds_are_checked():
