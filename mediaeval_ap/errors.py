@@ -295,11 +295,11 @@ def require(module: str, extra: str, feature: str) -> ModuleType:
 def warn_caller(data_warnings: Iterable[DataWarning]) -> None:
     """Issue warnings that point to the user's line of code, however deep in the package."""
     # Python 3.12 has `skip_file_prefixes`, which stops at functions that other libraries call.
-    from traceback import walk_stack
-
-    files = [frame.f_code.co_filename for frame, _ in walk_stack(sys._getframe(1))]
-    outermost = max(level for level, file in enumerate(files, 2) if file.startswith(PACKAGE))
     for warning in data_warnings:
+        from traceback import walk_stack
+
+        files = [frame.f_code.co_filename for frame, _ in walk_stack(sys._getframe(1))]
+        outermost = max(level for level, file in enumerate(files, 2) if file.startswith(PACKAGE))
         warnings.warn(warning, stacklevel=outermost + 1)
 
 
