@@ -242,12 +242,12 @@ def test_notes_tell_of_queries_that_are_unlike_the_others(folder, tmp_path):
     (tmp_path / 'queries').write_text('ann\nzoe\n')
     result = CliRunner().invoke(main, ['evaluate-2015', *folder, '--queries', 'queries'])
     assert result.stdout.endswith(
-        '\n\n1 of 2 queries have no relevant shot: each counts 1, and an empty run has MAP 0.500\n'
+        '\n\n1 of 2 queries have nothing relevant: each counts 1, and an empty run has MAP 0.500\n'
         '1 of 2 queries have no close name in the run\n'
     )
     assert result.stderr == (
         "Warning: reference: 1 of 2 queries are not names in the reference: 'zoe'\n"
-        'Warning: reference: 1 of 2 queries have no relevant shot: each counts 1, and an empty run '
+        'Warning: reference: 1 of 2 queries have nothing relevant: each counts 1, and an empty run '
         'has MAP 0.500\n'
     )
 

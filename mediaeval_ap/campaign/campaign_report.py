@@ -522,7 +522,7 @@ def caveat_of_floor(n_without: int, n_queries: int, floor: float | None) -> list
     queries = with_noun(n_queries, 'query has', 'queries have')
     verb = 'scores' if n_queries == 1 else 'score'
     empty_run = '' if floor is None else f': an empty run has {floor:.3f}'
-    finding = f'{n_without:,} of {queries} no relevant shot'
+    finding = f'{n_without:,} of {queries} nothing relevant'
     return [f'{finding} and {verb} the same in every run{empty_run}.']
 
 

@@ -204,7 +204,7 @@ def _score_trec(
 def _write(comparison: Comparison, pairs: bool, format: str, output: Output) -> None:
     """Write a comparison, and tell its gate; exit with status 3 if the gate failed."""
     write_document(comparison.document(pairs=pairs), format, output)
-    if (gate := comparison.gate) and gate.outcome != 'passed':
-        tell(gate.words)
-        if gate.outcome == 'failed':
+    if comparison.gate is not None and not comparison.gate:
+        tell(comparison.gate.words)
+        if comparison.gate.outcome == 'failed':
             click.get_current_context().exit(FAILED)

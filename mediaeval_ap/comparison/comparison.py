@@ -387,7 +387,7 @@ class Comparison(ComparisonData, DescribedTable, Paged):
         if self.parameters['range']:
             facts = {'Range': f'{terms.low:g} to {terms.high:g}, where {terms.direction}'}
         requested = list(requested_tables_on_page(self))
-        asked = {'asked': requested, 'gate': self.gate and self.gate.words}
+        asked = {'asked': requested, 'gate': None if self.gate is None else self.gate.words}
         return data, {**context_of(data, self.caption(), facts), **asked}
 
     def to_dict(self) -> dict[str, Any]:

@@ -173,7 +173,7 @@ def blocks_for_people(comparison: ComparisonData, headline: str, pairs: bool) ->
         n_shown = len(metrics)
         compared_metrics = metrics
     yield f'{headline}\n'
-    if comparison.gate:
+    if comparison.gate is not None:
         yield f'{comparison.gate.words}\n'
     yield _board(comparison)
     if explanations := _explanations(comparison):
@@ -226,7 +226,7 @@ def _explanations(comparison: ComparisonData) -> list[str]:
 def blocks_for_papers(comparison: ComparisonData, headline: str, pairs: bool) -> Iterator[Block]:
     """Yield the tables for a paper: captioned, with the best of each column bold."""
     terms = comparison.terms
-    if comparison.gate:
+    if comparison.gate is not None:
         yield f'{comparison.gate.words}\n'
     number = with_noun(len(comparison.runs), terms.run, terms.runs)
     means = f'{headline}. Means of {number}, best in bold.'

@@ -60,8 +60,13 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Gate:
+    """The decision about all verdicts; true only if it passed, for `assert comparison.gate`."""
+
     outcome: Outcome
     words: str
+
+    def __bool__(self) -> bool:
+        return self.outcome == 'passed'
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from mediaeval_ap.definitions import XINFAP
 from mediaeval_ap.errors import Note, abridged, printable, with_noun
 
 SKIPPED = 'queries_skipped'  # the count of queries left out, where the settings allow it
-NO_RELEVANT = 'have no relevant shot'
+NO_RELEVANT = 'have nothing relevant'  # no shot or document
 NO_TRUE_LABEL = 'have no true label'
 
 

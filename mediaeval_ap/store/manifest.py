@@ -105,7 +105,9 @@ def read_manifest(folder: str, path: str) -> Manifest:
     """Read the manifest of a folder; `path` is its name for messages."""
     name = f'{path}/{STORE_MANIFEST}'
     if not is_store(folder):
-        raise ReadError(path, f'is a folder, but not a store: it has no {STORE_MANIFEST}')
+        remedy = f'of a folder of runs give the files: {path}/*'
+        fault = f'is a folder, but not a store: it has no {STORE_MANIFEST}; {remedy}'
+        raise ReadError(path, fault)
     with as_read_errors(name), open(os.path.join(folder, STORE_MANIFEST), 'rb') as file:
         description = parsed_json(file.read(), name, f'the manifest of a store; {INDEX_AGAIN}')
     if not isinstance(description, dict):

@@ -190,6 +190,8 @@ def choose_layout(
         expected = expected_columns(layouts)
         if layouts[0].missing(header):
             expected += layouts[0].remedy + advice
+        if {*HYPOTHESIS.fields} <= {*header}:
+            expected += '; this is a run: compare REFERENCE RUN, in Python results of evaluate'
         for role, name in layouts[0].by_role.items():
             if role.startswith('--') and name not in header:  # an option that all layouts share
                 problem_found, expected = f'no column {name}', f'one of these for {role}'

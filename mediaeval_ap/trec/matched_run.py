@@ -243,7 +243,7 @@ class JudgedTopics:
         """Return a warning about topics left out; raise UndefinedScoreError if all are."""
         name = self.judged.source.name
         counts = self.n_skipped, len(self.is_scored)
-        return skipped_queries(name, name, *counts, 'have no relevant document')
+        return skipped_queries(name, name, *counts)
 
     def about_ignored(self) -> list[DataWarning]:
         lacking = [level for level in self.settings.ignored if level not in self.judged.number]

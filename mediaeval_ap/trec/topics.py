@@ -23,6 +23,7 @@ from mediaeval_ap.evaluation.criteria import Criteria
 from mediaeval_ap.evaluation.judged import Judged
 from mediaeval_ap.evaluation.listing import Lister
 from mediaeval_ap.evaluation.prepared_run import PreparedRun, prepare_run, select_queries
+from mediaeval_ap.results.notes import NO_RELEVANT
 from mediaeval_ap.tables.layouts import SHOT_FIELDS
 from mediaeval_ap.tables.table import texts_at
 
@@ -133,7 +134,7 @@ def export(
             reason = f'no tool reads an empty file, as {shown(path)} would be'
             raise ParameterError(f'run: found no shot for a query with a relevant shot; {reason}')
         if n_without := len(all_topics) - len(exported):
-            finding = 'have no relevant shot, and are not in the files'
+            finding = f'{NO_RELEVANT}, and are not in the files'
             note = Note(finding, n_without, len(all_topics))
             remedy = '; evaluate-trec --queries FILE counts them 0, as evaluate does'
             warn_caller([DataWarning('missing-ids', '', note, remedy)])

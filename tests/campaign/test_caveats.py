@@ -75,7 +75,7 @@ def test_ties_that_decide_the_lead():
 
 def test_queries_without_a_relevant_shot():
     assert caveat_of_floor(60, 100, 0.6) == [
-        '60 of 100 queries have no relevant shot and score the same in every run: an empty run '
+        '60 of 100 queries have nothing relevant and score the same in every run: an empty run '
         'has 0.600.'
     ]
     assert caveat_of_floor(1, 2, None)[0].endswith('in every run.')

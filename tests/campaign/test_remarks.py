@@ -58,7 +58,7 @@ def test_counts_of_runs_that_differ_stand_together(report):
     ]
     places = [place for place, each in enumerate(remarks) if each['what'] == ABOVE]
     assert places[1] - places[0] == 1
-    floor = next(each for each in remarks if 'no relevant shot: each' in each['what'])
+    floor = next(each for each in remarks if 'nothing relevant: each' in each['what'])
     assert (sorted(floor['runs']), floor['queries'], floor['of']) == (sorted(RUNS), 1, 4)
     page = PageText(report.to_html())
     assert page.attributes('rowspan').count('2') == page.cells.count(ABOVE) == 1

@@ -19,7 +19,7 @@ def test_options(folder):
         *('evaluate', 'reference.txt', 'run.txt', '--queries', 'queries.txt', '--subset'),
         *('subset.txt', '-K', '2,1', '--definition', 'trec', '--format', 'json'),
     )
-    told = 'reference.txt: 1 of 2 queries have no relevant shot: each counts 0'
+    told = 'reference.txt: 1 of 2 queries have nothing relevant: each counts 0'
     assert (result.exit_code, result.stderr) == (0, f'Warning: {told}\n')
     average_precision = AveragePrecision(
         'reference.txt', [2, 1], subset='subset.txt', definition='trec'

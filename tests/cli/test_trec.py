@@ -41,7 +41,7 @@ def test_the_command_prints_a_table(folder):
         'run,definition,ties,relevance_level,query,AP@1,AP@2,n_relevant,n_queries\n'
         'run,kaggle,worst,2,all,0.0,0.0,1,2\n'
     )
-    told = 'qrels: 1 of 2 queries have no relevant shot: each counts 0'
+    told = 'qrels: 1 of 2 queries have nothing relevant: each counts 0'
     assert result.stderr == f'Warning: {told}\n'
 
 
@@ -119,7 +119,7 @@ def test_exported_runs_have_the_mean_over_all_queries(campaign):
     Path('queries').write_text('zoe\nann\nmax\n')
     command = ['export-trec', 'reference', 'run.txt', '--qrels', 'qrels', '--run', 'run']
     warning = run(*command, '--queries', 'queries').stderr
-    assert '2 of 3 queries have no relevant shot, and are not in the files' in warning
+    assert '2 of 3 queries have nothing relevant, and are not in the files' in warning
     options = '--queries', 'queries', '-K', '1,10'
     of_names = json_of('evaluate', 'reference', 'run.txt', *options, '--definition', 'trec')
     of_topics = json_of('evaluate-trec', 'qrels', 'run', *options, '--per-query')

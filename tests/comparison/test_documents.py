@@ -229,7 +229,7 @@ def test_the_floor_is_told_where_there_is_one():
     assert f'{heading} ({note})\n\nrun      MAP@10\n' in text
     rows = blocks(comparison)[heading].rows
     assert dict(rows) == {'top': 50 / 60, 'low': 20 / 60, 'same': 20 / 60}
-    note = '2 of 62 queries have no relevant shot: each counts 1, and an empty run has MAP 0.032'
+    note = '2 of 62 queries have nothing relevant: each counts 1, and an empty run has MAP 0.032'
     assert f'\n{note}\n' in text
     assert f'{note}. ' in printed(comparison).note
     assert 'For comparison' not in render(compared(THREE).document(), 'table')

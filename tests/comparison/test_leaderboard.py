@@ -129,7 +129,7 @@ def test_the_floor_and_means_without_it():
     assert (standing.n_queries, standing.n_queries_without_floor) == (4, 2)
     assert (standing.floor_reason, standing.map_without_floor_reason) == ('', '')
     assert comparison.notes[:1] == [
-        '2 of 4 queries have no relevant shot: each counts 1, and an empty run has MAP 0.500'
+        '2 of 4 queries have nothing relevant: each counts 1, and an empty run has MAP 0.500'
     ]
     only = several([1, 1], n_relevant=[0, 0], definition='mediaeval-2016')
     (standing,) = compare(only).leaderboard

@@ -121,7 +121,7 @@ def test_no_query_in_the_reference(queries):
 )
 def test_the_floor_is_told(definition, told):
     scorer = AveragePrecision(REFERENCE, definition=definition)
-    note = f'2 of 3 queries have no relevant shot: {told}'
+    note = f'2 of 3 queries have nothing relevant: {told}'
     asked = ['ann_lee', 'zoe', 'yves']
     with pytest.warns(WithoutRelevantWarning, match=f'^<reference>: {note}$'):
         evaluation = scorer.evaluate(run(), asked)

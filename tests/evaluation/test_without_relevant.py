@@ -25,7 +25,7 @@ REFERENCE = [('x', 'v', '1', 'ann'), ('x', 'v', '2', 'ann'), ('x', 'w', '1', 'bo
 RUN = [('x', 'v', '1', 'ann', 0.9), ('x', 'w', '2', 'ann', 0.8), ('x', 'w', '1', 'bob', 0.5)]
 ASKED = ['zoe', 'ann', 'zoe', 'bob', 'carl']
 ANSWERABLE = ['ann', 'bob']
-NOTE = '3 of 5 queries have no relevant shot, and are left out'
+NOTE = '3 of 5 queries have nothing relevant, and are left out'
 
 
 def made(**settings):
@@ -103,7 +103,7 @@ def test_comparisons_say_it_and_refuse_a_mixture(tmp_path):
 
     comparison = compare([skipped])
     assert comparison.counts['queries_skipped'] == 3
-    assert '3 of 5 queries have no relevant shot, and are left out' in comparison.notes
+    assert '3 of 5 queries have nothing relevant, and are left out' in comparison.notes
     other = made().evaluate(RUN[:1], ANSWERABLE)
     files = []
     for name, each in {'skip': skipped, 'count': other}.items():
@@ -117,16 +117,18 @@ def test_comparisons_say_it_and_refuse_a_mixture(tmp_path):
 def test_nothing_is_left_to_score(tmp_path):
     queries = tmp_path / 'queries'
     queries.write_text('zoe\ncarl\n')
-    found = '2 of 2 queries have no relevant shot'
+    found = '2 of 2 queries have nothing relevant'
     for call in (made(**SKIP).evaluate, made(**SKIP).explain):
         with pytest.raises(UndefinedScoreError, match=f'^<queries>: {found} in <reference>;'):
             call(RUN, ['zoe', 'carl'])
         with pytest.raises(UndefinedScoreError, match=f'queries: {found} in <reference>;'):
             call(RUN, queries)
     discovery = PersonDiscovery2015([('v', '1')], [('v', '1', 'ann')], **SKIP)
-    with pytest.raises(UndefinedScoreError, match='1 of 1 queries have no relevant shot'):
+    with pytest.raises(UndefinedScoreError, match='1 of 1 queries have nothing relevant'):
         discovery.evaluate([('v', '1', 'ann', 0.5)], queries=['zoe'])
-    with pytest.raises(UndefinedScoreError, match=r'^<qrels>: 1 of 1 queries have no relevant doc'):
+    with pytest.raises(
+        UndefinedScoreError, match=r'^<qrels>: 1 of 1 queries have nothing relevant'
+    ):
         evaluate_trec({'7': {'d': 0}}, {'7': {'d': 1.0}}, **SKIP)
     truth = pandas.DataFrame({'fname': ['a'], 'labels': ['']})
     scores = pandas.DataFrame({'fname': ['a'], 'rain': [0.5]})
@@ -148,7 +150,7 @@ def test_topics_of_trec():
     assert found.mean_counts == {'MAP@10': 2, 'P@1': 2}
     counts = {'queries': 2, 'queries_skipped': 2, 'missing': 0, 'unknown': 0}
     assert {name: found.counts[name] for name in counts} == counts
-    assert found.notes == ['2 of 4 queries have no relevant shot, and are left out']
+    assert found.notes == ['2 of 4 queries have nothing relevant, and are left out']
     scored = evaluate_trec(QRELS, RETURNED, 10, missing='zero')
     assert (scored.map.tolist(), scored.mean_counts) == ([0.375], {'MAP@10': 4})
     one = evaluate_trec(QRELS, {'2': {'d': 1}, '3': {'d': 1}}, 10, missing='skip', **SKIP)
@@ -174,7 +176,7 @@ def test_the_protocol_of_2015():
     }
     assert skipped.to_dict()['means'] == {'MAP': 0.5, 'mean correctness': 0.5, 'EwMAP': 0.5}
     assert set(skipped.mean_counts.values()) == {2}
-    assert skipped.notes[0] == '1 of 3 queries have no relevant shot, and are left out'
+    assert skipped.notes[0] == '1 of 3 queries have nothing relevant, and are left out'
     assert skipped.to_dict()['manifest']['parameters'] == {'ratio': 0.95, **SKIP}
 
 

@@ -117,7 +117,12 @@ def no_file(name, make, reason, **settings):
 
 
 NO_FILES = [
-    no_file('folder.gz', Path.mkdir, ': is a folder, but not a store: it has no manifest.json'),
+    no_file(
+        'folder.gz',
+        Path.mkdir,
+        ': is a folder, but not a store: it has no manifest.json; of a folder of runs give the '
+        'files: {path}/*',
+    ),
     no_file('folder.csv', Path.mkdir, ': Is a directory', role='map'),
     no_file('dangling.txt', linked_to('nowhere'), ': No such file or directory'),
     no_file('loop.txt', linked_to('loop.txt'), ': Too many levels of symbolic links'),

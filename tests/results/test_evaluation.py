@@ -51,7 +51,7 @@ MEAN AVERAGE PRECISION      3 queries
 MAP@1                           0.667
 MAP@2                           0.833
 
-1 of 3 queries have no relevant shot: each counts 1, and an empty run has MAP 0.333
+1 of 3 queries have nothing relevant: each counts 1, and an empty run has MAP 0.333
 """
 
 
@@ -78,7 +78,7 @@ MAP@1      0.250          4
 RR         0.750          2
 P@1        0.500          2
 
-2 of 4 queries have no relevant shot: each counts 0
+2 of 4 queries have nothing relevant: each counts 0
 """
 
 
@@ -108,7 +108,7 @@ PAPER = r"""\begin{table}
 \end{tabular}
 
 \smallskip
-\parbox{\linewidth}{\footnotesize 1 of 3 queries have no relevant shot: each counts 1, and an
+\parbox{\linewidth}{\footnotesize 1 of 3 queries have nothing relevant: each counts 1, and an
 empty run has MAP 0.333. c: 1 of 3 queries have an AP above 1: mediaeval-2016 counts a shot each
 time it is returned.}
 \end{table}

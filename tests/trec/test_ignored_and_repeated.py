@@ -52,7 +52,7 @@ def test_topics_with_ignored_documents_alone_are_not_missing():
     evaluation = evaluate_trec(qrels, run, 'all', ignore=-1)
     assert evaluation.ap.tolist() == [[0.0], [0.0]]
     assert evaluation.notes == [
-        '1 of 2 queries have no relevant shot: each counts 0',
+        '1 of 2 queries have nothing relevant: each counts 0',
         '2 of 2 returned documents are ignored (relevance -1)',
     ]
     assert [warning.kind for warning in evaluation.warnings] == ['without-relevant']

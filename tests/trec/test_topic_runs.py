@@ -219,7 +219,7 @@ def test_settings_without_a_ranking_are_refused(settings, parameter):
 
 
 def test_what_is_wrong_is_told_as_by_scores():
-    with pytest.raises(UndefinedScoreError, match='queries have no relevant document'):
+    with pytest.raises(UndefinedScoreError, match='queries have nothing relevant'):
         TrecTopics([('7', 'd1', 0)], queries_without_relevant='skip')
     with pytest.raises(FormatError, match="'d1' again for topic '7'"):
         TrecTopics([('7', 'd1', 0), ('7', 'd1', 1)])

@@ -117,7 +117,7 @@ def test_what_would_be_an_empty_file_is_refused(video, query, tmp_path):
 def test_queries_without_relevant_shots_are_told_of(tmp_path):
     average_precision = AveragePrecision(REFERENCE)
     with (
-        pytest.warns(DataWarning, match='1 of 2 queries have no relevant shot') as caught,
+        pytest.warns(DataWarning, match='1 of 2 queries have nothing relevant') as caught,
         pytest.warns(WithoutRelevantWarning, match="'zoe'"),
     ):
         average_precision.export_trec(ROWS, tmp_path / 'qrels', tmp_path / 'run', ['zoe', 'ann'])
