@@ -144,7 +144,7 @@ def without_relevant(
 ) -> list[DataWarning]:
     """Warn that some queries have no relevant shot, and give the MAP of an empty run."""
     n_without = int(np.count_nonzero(n_relevant == 0))
-    if not 0 < n_without < len(n_relevant):  # if all have none, `no_overlap` warns instead
+    if not n_without:
         return []
     note = note_of_floor(n_without, len(n_relevant), definition.without_relevant)
     return [WithoutRelevantWarning('without-relevant', reference, note)]

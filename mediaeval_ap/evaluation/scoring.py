@@ -101,8 +101,9 @@ def finish_evaluation(
     reference = printable(inputs['reference'].name)
     run = inputs['hypothesis'].name
     above_one = data_warnings.queries_above_one(evaluation.ap, evaluation.queries)
-    about_values = [
-        *data_warnings.scores_above_one(above_one, len(evaluation.queries), run, definition),
-        *data_warnings.without_relevant(reference, evaluation.n_relevant, definition),
-    ]
+    about_values = data_warnings.scores_above_one(
+        above_one, len(evaluation.queries), run, definition
+    )
+    if evaluation.n_relevant.any():  # else a warning says that no query is a name
+        about_values += data_warnings.without_relevant(reference, evaluation.n_relevant, definition)
     return replace(evaluation, counts=counts, warnings=(*warnings, *about_values))

@@ -177,7 +177,7 @@ def test_given_topics_are_all_topics(folder):
     ):
         evaluate_trec('qrels', 'run', queries='queries')
     (folder / 'queries').write_text('8\n9\n7\n')
-    with pytest.warns(WithoutRelevantWarning, match='qrels: 1 of 3 queries have no relevant'):
+    with pytest.warns(WithoutRelevantWarning, match='qrels: 1 of 3 queries have nothing relevant'):
         evaluation = evaluate_trec('qrels', 'run', 10, queries='queries')
     assert (evaluation.queries, evaluation.map.tolist()) == (['8', '9', '7'], [1.25 / 3])
     with pytest.raises(FormatError, match=r"^<run>, row 4, qid: found '1', which qrels lacks"):
@@ -215,3 +215,21 @@ def test_what_is_not_judged_cannot_be_told_from_positives_alone():
         'Returned shots that are not judged leave the ranking (condensed lists)'
     ]
     assert 'unjudged' not in evaluate_trec(QRELS, RUN, 10).parameters
+
+
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=5), st.integers(1, 3))
+def test_topics_without_anything_relevant_are_always_told(relevances, level):
+    judged = [(f't{number}', 'd', relevance) for number, relevance in enumerate(relevances)]
+    returned = [(topic, 'd', 0.5) for topic, *_ in judged]
+    scores = np.full((len(judged), 1), 0.5)
+    n_without = sum(relevance < level for relevance in relevances)
+    note = f'{n_without} of {len(judged)} queries have nothing relevant: each counts 0'
+    for truth, run in (judged, returned), (np.array(relevances)[:, None], scores):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter('always')
+            evaluation = evaluate_trec(truth, run, [1], relevance_level=level)
+        told = [str(each.message) for each in caught if each.category is WithoutRelevantWarning]
+        assert [text.partition(': ')[2] for text in told] == [note] * (n_without > 0)
+        assert [text for text in evaluation.notes if 'nothing relevant' in text] == [note] * (
+            n_without > 0
+        )
