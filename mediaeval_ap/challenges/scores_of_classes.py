@@ -28,8 +28,7 @@ from mediaeval_ap.choices import (
     parameter_of_skipped,
 )
 from mediaeval_ap.errors import Note, ParameterError, abridged, printable, shown, with_noun
-from mediaeval_ap.evaluation.criteria import skipped_queries
-from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause
+from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, skipped_queries
 from mediaeval_ap.metrics import LabelRankingAveragePrecision
 from mediaeval_ap.metrics.tie_blocks import ap_of_list
 from mediaeval_ap.progress import shows_progress, tracked

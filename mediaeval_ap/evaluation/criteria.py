@@ -29,17 +29,19 @@ from mediaeval_ap.errors import (
     FormatError,
     ParameterError,
     ReadError,
-    UndefinedScoreError,
-    WithoutRelevantWarning,
     printable,
     shown,
     with_noun,
 )
-from mediaeval_ap.evaluation.data_warnings import likely_cause, repeated_queries, repeated_rows
+from mediaeval_ap.evaluation.data_warnings import (
+    likely_cause,
+    repeated_queries,
+    repeated_rows,
+    skipped_queries,
+)
 from mediaeval_ap.evaluation.judged import Judged
 from mediaeval_ap.evaluation.relevance import PLACEHOLDER, Reference
 from mediaeval_ap.ranking.frozen_ranking import Ranking
-from mediaeval_ap.results.notes import NO_RELEVANT, notes_of_skipped
 from mediaeval_ap.tables import HYPOTHESIS, QUERIES, REFERENCE, SUBSET, Provenance, Table, read
 from mediaeval_ap.tables.reading import read_one_of
 from mediaeval_ap.tables.table import Names, Rows, consistent
@@ -73,28 +75,6 @@ def read_queries(queries: Names) -> Table:
             raise
         hint = f'for one name, give a list: queries=[{shown(name)}]'
         raise ReadError(error.name, f'{error.reason}; {hint}') from error.__cause__
-
-
-def skipped_queries(
-    source: str,
-    reference: str,
-    n_skipped: int,
-    n_queries: int,
-    lack: str = NO_RELEVANT,
-    cause: str = '',
-) -> list[DataWarning]:
-    """Return a warning about queries left out; raise UndefinedScoreError if all are left out."""
-    if n_skipped and n_skipped == n_queries:
-        where = '' if source == reference else f' in {printable(reference)}'
-        finding = f'{n_queries:,} of {n_queries:,} queries {lack}{where}'
-        remedy = (
-            'none is left to score: score them by --queries-without-relevant count, in Python '
-            "queries_without_relevant='count'"
-        )
-        raise UndefinedScoreError(f'{printable(source)}: {finding}; {cause or remedy}')
-    notes = notes_of_skipped(n_skipped, n_queries - n_skipped, lack)
-    about = printable(reference)
-    return [WithoutRelevantWarning('without-relevant', about, note) for note in notes]
 
 
 def queries_or_default(

@@ -35,13 +35,19 @@ from mediaeval_ap.errors import (
     FormatError,
     NoOverlapWarning,
     Note,
+    UndefinedScoreError,
     WithoutRelevantWarning,
     abridged,
     is_ignored,
     printable,
     shown,
 )
-from mediaeval_ap.results.notes import note_above_one, note_of_floor
+from mediaeval_ap.results.notes import (
+    NO_RELEVANT,
+    note_above_one,
+    note_of_floor,
+    notes_of_skipped,
+)
 from mediaeval_ap.tables import Table
 from mediaeval_ap.tables.table import NumberedRows, StoredTexts, exchanged_columns
 from mediaeval_ap.tables.values import without_leading_zeros
@@ -148,6 +154,28 @@ def without_relevant(
         return []
     note = note_of_floor(n_without, len(n_relevant), definition.without_relevant)
     return [WithoutRelevantWarning('without-relevant', reference, note)]
+
+
+def skipped_queries(
+    source: str,
+    reference: str,
+    n_skipped: int,
+    n_queries: int,
+    lack: str = NO_RELEVANT,
+    cause: str = '',
+) -> list[DataWarning]:
+    """Return a warning about queries left out; raise UndefinedScoreError if all are left out."""
+    if n_skipped and n_skipped == n_queries:
+        where = '' if source == reference else f' in {printable(reference)}'
+        finding = f'{n_queries:,} of {n_queries:,} queries {lack}{where}'
+        remedy = (
+            'none is left to score: score them by --queries-without-relevant count, in Python '
+            "queries_without_relevant='count'"
+        )
+        raise UndefinedScoreError(f'{printable(source)}: {finding}; {cause or remedy}')
+    notes = notes_of_skipped(n_skipped, n_queries - n_skipped, lack)
+    about = printable(reference)
+    return [WithoutRelevantWarning('without-relevant', about, note) for note in notes]
 
 
 def unknown_queries(

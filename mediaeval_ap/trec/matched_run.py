@@ -22,8 +22,12 @@ from mediaeval_ap.errors import (
     printable,
     shown,
 )
-from mediaeval_ap.evaluation.criteria import skipped_queries
-from mediaeval_ap.evaluation.data_warnings import IdPolicy, likely_cause, overlap
+from mediaeval_ap.evaluation.data_warnings import (
+    IdPolicy,
+    likely_cause,
+    overlap,
+    skipped_queries,
+)
 from mediaeval_ap.results.notes import count_of_skipped
 from mediaeval_ap.tables.layouts import QRELS, RUN
 from mediaeval_ap.tables.reading import TableInput

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from mediaeval_ap.definitions import depths
 from mediaeval_ap.errors import ParameterError, UndefinedScoreError, printable
-from mediaeval_ap.evaluation.criteria import skipped_queries
-from mediaeval_ap.evaluation.data_warnings import without_relevant
+from mediaeval_ap.evaluation.data_warnings import skipped_queries, without_relevant
 from mediaeval_ap.metrics.ap_of_hits import average_precision_of_terms
 from mediaeval_ap.metrics.matrices import dense_numbers, doubles, is_sparse, refuse_marked
 from mediaeval_ap.results.evaluation import Evaluation

@@ -13,7 +13,6 @@ from mediaeval_ap import choices
 from mediaeval_ap.arrays import run_starts
 from mediaeval_ap.definitions import Cutoff, Definition, Precision, depths
 from mediaeval_ap.errors import ParameterError, printable, warn_caller
-from mediaeval_ap.evaluation.criteria import read_queries
 from mediaeval_ap.evaluation.data_warnings import without_relevant
 from mediaeval_ap.metrics.ap_of_hits import PrecisionTerms, average_precision_of_terms
 from mediaeval_ap.results.evaluation import Evaluation
@@ -193,6 +192,8 @@ def evaluate_trec(
         sampled.check_settings(definition, settings.cutoffs, checked_measures, settings.parameters)
     inputs = {}
     if queries is not None:
+        from mediaeval_ap.evaluation.criteria import read_queries  # loads all that ranks names
+
         table = consistent(read_queries(queries), judged)
         judged, inputs['queries'] = judged.with_topics(table), table.source
     topics = JudgedTopics(settings, judged)
