@@ -148,7 +148,7 @@ class FormatError(Error, ValueError):
             more = f'; {remedy}'
         if further:
             unit = place.split()[0]
-            more += f' ({further} more wrong {unit if further == 1 else unit + "s"})'
+            more += f' ({further:,} more wrong {unit if further == 1 else unit + "s"})'
         super().__init__(printable(f'{where}: found {found}, expected {expected}{more}'))
         self.source = source
         self.place = place
@@ -229,7 +229,7 @@ class Note(str):
     unit: str
 
     def __new__(cls, says: str, number: int, of: int, unit: str = 'queries') -> Note:
-        note = super().__new__(cls, f'{number} of {of} {unit} {says}')
+        note = super().__new__(cls, f'{number:,} of {of:,} {unit} {says}')
         note.says = says
         note.number = number
         note.of = of

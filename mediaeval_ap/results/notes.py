@@ -108,7 +108,7 @@ def merge_notes(notes: Iterable[str]) -> str:
         return first
     numbered = [first, *(note for note in further if isinstance(note, Note))]
     counts = [note.number for note in numbered], [note.of for note in numbered]
-    ranges = (' to '.join(map(str, dict.fromkeys((min(n), max(n))))) for n in counts)
+    ranges = (' to '.join(f'{end:,}' for end in dict.fromkeys((min(n), max(n)))) for n in counts)
     return f'{" of ".join(ranges)} {first.kind}'
 
 
