@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping
 from mediaeval_ap import choices, definitions
 from mediaeval_ap.definitions import Cutoff, Definition
 from mediaeval_ap.errors import warn_caller
+from mediaeval_ap.evaluation.prepared_run import prepare_run, select_queries
+from mediaeval_ap.evaluation.scoring import evaluate_run
 from mediaeval_ap.evaluator import Evaluator
 from mediaeval_ap.results.evaluation import Evaluation
 from mediaeval_ap.results.run_names import check_name
 from mediaeval_ap.tables.reading import TableInput
-from mediaeval_ap.tables.table import Rows
+from mediaeval_ap.tables.table import Names, Rows
 from mediaeval_ap.trec.matched_run import JudgedTopics, MatchedRun, TrecSettings, read_qrels
 from mediaeval_ap.trec.other_tools import file_in
 from mediaeval_ap.trec.topic_runs import TopicCriteria
@@ -88,14 +90,20 @@ ignore, repeated, exclude_self, part
         self.criteria = TopicCriteria.of(self._topics, part)
 
     def evaluate(
-        self, run: Rows | Mapping[str, Mapping[str, float]], *, name: str | None = None
+        self,
+        run: Rows | Mapping[str, Mapping[str, float]],
+        queries: Names | None = None,
+        *,
+        name: str | None = None,
     ) -> Evaluation:
-        """Score a run on all topics.
+        """Score a run on topics, by default on all.
 
         Parameters
         ----------
         run, name
             As in `evaluate_trec`.
+        queries
+            As in `explain`; the result then equals that of `report`.
 
         Returns
         -------
@@ -107,7 +115,12 @@ ignore, repeated, exclude_self, part
         >>> TrecTopics([('7', 'd1', 1)], 10).evaluate([('7', 'd1', 0.5)]).map.tolist()
         [1.0]
         """
-        matched = MatchedRun.read(self._topics, TableInput.of(file_in(run), 'run'), self._part)
-        evaluation = score_matched(matched, [], check_name(name))
+        name = check_name(name)
+        if queries is None:
+            matched = MatchedRun.read(self._topics, TableInput.of(file_in(run), 'run'), self._part)
+            evaluation = score_matched(matched, [], name)
+        else:
+            selected = select_queries(self.criteria, self.criteria.read_queries(queries))
+            evaluation = evaluate_run(prepare_run(self.criteria, run), selected).called(name)
         warn_caller(evaluation.warnings)
         return evaluation

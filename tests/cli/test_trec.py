@@ -288,6 +288,12 @@ def test_commands_for_names_take_topics(kind, options, settings, tmp_path, monke
     many = ['qrels', 'a', 'b', *options.split(), '-K', '1,10', '--quiet']
     output_of('report', *many, '-o', 'page.html')
     assert Path('page.html').read_text() == evaluator.report(runs).to_html()
+    some = ['--queries', 'some', '--hide-labels']
+    Path('some').write_text('q1\n')
+    for options_of_page, queries in (some[2:], None), (some, ['q1']):
+        output_of('report', *many, *options_of_page, '-o', 'page.html')
+        results = {name: evaluator.evaluate(name, queries) for name in runs}
+        assert Path('page.html').read_text() == compare(results, hide_labels=True).to_html()
     pool = output_of('pool', *many, '--format', 'csv')
     assert pool == render(evaluator.pool(runs).document(), 'csv')
     queue = evaluator.judge_next(runs, strategy='depth')

@@ -88,6 +88,10 @@ def test_rankings_are_those_of_a_sorted_list(
             document: ranks.get(document) for document in relevant
         }
         assert {shot.kind for shot in found} <= {'own', 'absent'}
+    some = evaluation.queries[::-1][:2]
+    of_some = evaluator.evaluate(returned, some)
+    assert of_some.queries == some
+    assert of_some.ap.tolist() == evaluation.ap[::-1][:2].tolist()
 
 
 @quiet
@@ -256,6 +260,8 @@ def test_queries_are_topics():
     assert evaluator.queries == ['7', '8', '9']
     assert TrecTopics([('?', 'd1', 1), *QRELS]).queries == ['?', '7', '8']
     assert evaluator.explain(returned, ['8', '7']).queries == ['8', '7']
+    report = evaluator.report({'a': returned}, ['8', '7'])
+    assert report.evaluations == {'a': evaluator.evaluate(returned, ['8', '7'], name='a')}
     skipping = TrecTopics(judged, 10, queries_without_relevant='skip')
     diagnosis = skipping.explain(returned)
     assert diagnosis.queries == ['7', '8']
