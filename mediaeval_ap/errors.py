@@ -71,6 +71,7 @@ KINDS = {
     'nothing-ignored': 'A relevance to ignore that no row of the qrels has. Is it the right one?',
     'doubtful-scores': 'Scores that hardly order. Are they distinct, and is the highest the best?',
     'one-sample': 'infAP of judgements that may be a sample by strata. Is it xinfAP that you need?',
+    'hidden-labels': 'Metrics that a page without labels lacks. Choose AP or nDCG above cutoff 1.',
     'few-clusters': 'Confidence intervals from few clusters, or with many queries in one cluster. '
     'They may be too narrow.',
     'total-names': 'Items of a score table that are named like a total, or a statistic of pandas. '

@@ -106,8 +106,8 @@ def _read_markdown(path: str) -> str:
 )
 @option_kinds.flag(
     '--hide-labels',
-    help='Make the page from means and values by query alone, while REFERENCE is secret: no '
-    'rankings, loss, videos or cutoff 1.',
+    help='Make the page from means and values by query alone, of AP or nDCG above cutoff 1, while '
+    'REFERENCE is secret.',
 )
 @option_kinds.option('--title', metavar='TEXT', help='Title of the page.')
 @option_kinds.input_file('--intro', 'Markdown to show below the title.')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,6 +45,8 @@ OMITTED_DEFAULTS = {
     'queries_without_relevant': 'count',
     **{name: SHOWN_SETTINGS[name] for name in ('ignore', 'repeated', 'exclude_self')},
 }
+# AP and nDCG sum over ranks. Others tell the number of relevant shots or hits, or the first hit.
+TELLS_LITTLE = re.compile(r'(?i)((M|LR|x?inf|macro )?AP|nDCG)((@|_cut_)(?!1$)\d+)?')
 NAMES_REMEDY = (
     'in the shell, name runs by NAME=FILE when they are scored, or change "run" in their JSON; in '
     "Python, name them by a mapping: compare({'one': …, 'other': …})"
@@ -110,18 +113,21 @@ class Runs:
 
     def without_labels(self) -> Runs:
         """Return the runs with their values alone; the hash of a public run would name it."""
-        kept = [row for row, metric in enumerate(self.metrics) if not metric.endswith('@1')]
+        kept = [row for row, metric in enumerate(self.metrics) if TELLS_LITTLE.fullmatch(metric)]
+        metrics = [self.metrics[row] for row in kept]
+        left_out = printable(', '.join(name for name in self.metrics if name not in metrics))
+        wanted = 'AP or nDCG at a cutoff above 1, as other values tell labels'
         if not kept:
-            actual = f'found {", ".join(self.metrics)}, expected a larger cutoff'
-            why = 'AP@1 tells if the first shot is relevant'
-            raise ParameterError(f'{actual}: {why}', 'hide_labels')
+            raise ParameterError(f'found {left_out}, expected {wanted}', 'hide_labels')
+        warning = DataWarning('hidden-labels', '', f'{left_out}: left out, expected {wanted}')
         return replace(
             self,
-            metrics=[self.metrics[row] for row in kept],
+            metrics=metrics,
             values=self.values[kept],
             values_by_seed={run: values[kept] for run, values in self.values_by_seed.items()},
             sources={run: Provenance(run) for run in self.sources},
             notes=[],
+            warnings=[*self.warnings, *[warning] * bool(left_out)],
             n_relevant=None,
             floor={},
             inputs={},

@@ -169,8 +169,8 @@ def compare(
         Take the values of score tables as losses, such as WER. Order, ranks, wins, words and gate
         turn; means, differences and intervals stay in the units of the table.
     hide_labels : bool
-        Compare means and values by query alone, for a page while the reference is secret: without
-        videos, numbers of relevant shots, names and hashes of files, and values at cutoff 1.
+        Compare means and values by query of AP and nDCG alone, for a page while the reference is
+        secret: without videos, numbers of relevant shots, names and hashes of files, or cutoff 1.
     progress : bool
         Show progress on standard error, if it takes longer than half a second.
 
@@ -188,7 +188,7 @@ def compare(
     -----
     DataWarning
         When one cluster holds more than a tenth of all queries, or the clusters count as fewer than
-        30 of equal size. When an item of a score table is named like a total.
+        30 of equal size. When an item of a score table is named like a total, or a metric left out.
 
     Notes
     -----

@@ -2,11 +2,16 @@
 
 import json
 import random
+import re
 import tempfile
 import warnings
 from contextlib import chdir
+from dataclasses import replace
 from pathlib import Path
 
+import ir_measures
+import numpy as np
+import pandas
 import pytest
 from commands import run
 from hypothesis import given, settings
@@ -14,7 +19,7 @@ from hypothesis import strategies as st
 from page_text import PageText, data_of
 
 from mediaeval_ap import AveragePrecision, compare
-from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.errors import DataWarning, ParameterError
 
 NAMES = [f'name_{number}' for number in range(60)]  # 50 videos or more would be clusters
 
@@ -147,7 +152,74 @@ def test_what_tells_of_relevant_shots_is_refused(tmp_path, settings, place):
         everything(tmp_path, 'first', hide_labels=True, **settings)
 
 
-def test_values_at_cutoff_1_are_labels(tmp_path):
+@pytest.fixture
+def of_one_shot():
+    average_precision = AveragePrecision([('x', 'v', '1', 'ann')], K=[1, 10])
+    return average_precision.evaluate([('x', 'v', '1', 'ann', 1)])
+
+
+def all_measures():
+    """Every measure of ir_measures: alone, and at cutoffs if it has any."""
+    for measure in set(ir_measures.measures.registry.values()):
+        yield measure.NAME
+        if 'cutoff' in measure.SUPPORTED_PARAMS:
+            yield from (f'{measure.NAME}@{k}' for k in (1, 2, 10))
+
+
+@pytest.mark.parametrize('measure', sorted(all_measures()))
+def test_of_all_measures_only_ap_and_ndcg_are_shown(of_one_shot, measure):
+    """Those that are sums over ranks, where more than the first one count."""
+    result = replace(of_one_shot, measures={measure: np.array([0.5])})
+    name, _, k = measure.partition('@')
+    if name in ('AP', 'nDCG', 'infAP') and k != '1':
+        with pytest.warns(DataWarning, match='^MAP@1: left out, '):
+            assert compare([result], hide_labels=True).metrics == [measure, 'MAP@10']
+        return
+    with pytest.warns(DataWarning, match=f'^{re.escape(measure)}(, MAP@1)?: left out, '):
+        assert compare([result], hide_labels=True).metrics == ['MAP@10']
+    assert compare([result]).metrics[0] == measure
+
+
+@pytest.mark.parametrize(
+    ('column', 'is_shown'),
+    [
+        *(
+            ('map', True),
+            ('map_cut_10', True),
+            ('ndcg', True),
+            ('ndcg_cut_5', True),
+            ('AP@2', True),
+        ),
+        *(('map_cut_1', False), ('ndcg_cut_1', False), ('P_5', False), ('recip_rank', False)),
+        *(('num_rel', False), ('gm_map', False), ('wer', False), ('EwMAP', False)),
+    ],
+)
+def test_score_tables_name_what_they_hold(column, is_shown):
+    """By the names of trec_eval or this package; what another number tells is not known."""
+    table = pandas.DataFrame({'item': ['a', 'b'], 'system': 'one', column: [0.5, 0.25]})
+    table_settings = {'columns': {'value': column}, 'hide_labels': True}
+    if is_shown:
+        assert compare(table, **table_settings).metrics == [column]
+    else:
+        with pytest.raises(ParameterError, match=f'hide_labels: found {column}, expected AP or nD'):
+            compare(table, **table_settings)
+
+
+def test_the_shell_is_told_of_cutoff_1_and_the_page_has_no_words_about_hashes(tmp_path):
+    write_references(tmp_path, 5)
+    paths = [str(tmp_path / name) for name in ('first/reference.txt', 'one.txt', 'other.txt')]
+    for K, is_told in (('1,10', True), ('10', False)):
+        output = tmp_path / f'{K}.html'
+        result = run('report', *paths, '-K', K, '--hide-labels', '-o', str(output))
+        assert result.exit_code == 0, result.output
+        assert ('Warning: MAP@1: left out, ' in result.stderr) == is_told
+        text = output.read_text()
+        assert ('MAP@1: left out, ' in text) == is_told
+        assert 'SHA-256' not in text
+        assert text.count('Inputs: 2<') == 1
+
+
+def test_values_at_cutoff_1_are_labels():
     result = AveragePrecision([('x', 'v', '1', 'ann')], K=[1]).evaluate([('x', 'v', '1', 'ann', 1)])
-    with pytest.raises(ParameterError, match='found MAP@1, expected a larger cutoff'):
+    with pytest.raises(ParameterError, match='found MAP@1, expected AP or nDCG at a cutoff above'):
         compare([result], hide_labels=True)
