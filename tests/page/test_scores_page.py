@@ -4,10 +4,11 @@ import csv
 import io
 
 import pandas
+import pytest
 from page.browsing import STATES
 from page.pages import HOSTILE_NAMES, Page, column
 
-from mediaeval_ap import compare
+from mediaeval_ap import AveragePrecision, compare
 from mediaeval_ap.errors import printable
 
 
@@ -85,6 +86,31 @@ def test_the_colours_of_cells_go_over_the_range(opened, scores):
     kinds = [kind for _, kind in sorted(cells)]
     assert kinds == sorted(kinds)
     assert len({*kinds}) > 5
+
+
+@pytest.mark.parametrize('hide_labels', [False, True])
+def test_the_address_of_a_page_without_rankings_is_what_was_chosen(opened, tmp_path, hide_labels):
+    rows = [('x', name, str(shot), name) for name in ('ann', 'bob') for shot in range(3)]
+    evaluate = AveragePrecision(rows, K=[2, 10]).evaluate
+    runs = {name: [(*row, 0.5) for row in rows[:n]] for name, n in (('a', 6), ('b', 5), ('c', 4))}
+    results = {name: evaluate(run) for name, run in runs.items()}
+    path = tmp_path / 'page.html'
+    compare(results, hide_labels=hide_labels).to_html(path)
+    visit = opened(Page(path, None, runs, ['ann', 'bob']))
+    tab = visit.tab
+    for control, label, address in (
+        ('#metric', 'MAP@2', '#?cutoff=2'),
+        ('#run-b', 'c', '#two-runs?cutoff=2&b=c'),
+        ('#metric', 'MAP@10', '#two-runs?b=c'),
+    ):
+        tab.locator(control).select_option(label=label)
+        assert tab.url == f'{path.as_uri()}{address}'
+    again = opened(Page(path, None, runs, ['ann', 'bob'])).tab
+    again.goto(f'{path.as_uri()}#?cutoff=2&query=undefined')  # as older pages wrote it
+    again.reload()
+    again.locator('#run-b').select_option(label='c')
+    assert again.url == f'{path.as_uri()}#two-runs?cutoff=2&b=c'
+    assert visit.faults == []
 
 
 def test_nothing_is_wrong_with_the_page_on_a_phone(opened, scores, screenshots):

@@ -13,7 +13,7 @@ Page.ready.then((data) => {
   const second = Math.min(1, runs.length - 1);
   const begin = {
     cutoff: 0, a: 0, b: second, run: 0, beside: second, confused: 0,
-    query: Number(byId('query')?.dataset.first),
+    query: Number(byId('query')?.dataset.first ?? 0), // of pages without rankings always 0
   };
   const chosen = { ...begin };
   const metric = () => metrics[chosen.cutoff];
