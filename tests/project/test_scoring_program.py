@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -71,6 +72,82 @@ def test_wrong_lines_are_told(job):
     assert not [*(job / 'output').iterdir()]
 
 
+def rows_of(name):
+    return [row.split() for row in (SAMPLES / name).read_text().splitlines()]
+
+
+def write(path, rows):
+    path.write_text(''.join(' '.join(row) + '\n' for row in rows))
+
+
+def without_leading_zeros(rows):
+    return [[*row[:2], row[2].lstrip('0') or '0', *row[3:]] for row in rows]
+
+
+def in_order(*columns):
+    return lambda rows: [[row[column] for column in columns] for row in rows]
+
+
+UNLIKE_THE_REFERENCE = {
+    'videos and shots are exchanged': in_order(0, 2, 1, 3, 4),
+    'corpora and videos are exchanged': in_order(1, 0, 2, 3, 4),
+    'shots without leading zeros': without_leading_zeros,
+    'half of the shots without leading zeros': lambda rows: [
+        *without_leading_zeros(rows[::2]),
+        *rows[1::2],
+    ],
+    'other videos': lambda rows: [['NEWS', f'other_{row[1]}', *row[2:]] for row in rows],
+}
+
+
+def only_the_reference_knows(text, rows):
+    """The words of a text that are in the reference, but not in the run."""
+    known = {word for row in rows_of('reference.txt') for word in row}
+    return known & {*re.findall(r'\w+', text)} - {word for row in rows for word in row}
+
+
+@pytest.mark.parametrize('made', UNLIKE_THE_REFERENCE.values(), ids=UNLIKE_THE_REFERENCE.keys())
+def test_a_run_unlike_the_reference_is_refused_without_labels(job, evaluate, tmp_path, made):
+    """`validate --reference` has errors then, or warnings, but with examples of the reference."""
+    rows = made(rows_of('hypothesis.txt'))
+    write(job / 'input/res/run.txt', rows)
+    done = run_job(job)
+    assert (done.returncode, done.stdout) == (1, '')
+    assert done.stderr.startswith('no shot, or no name, of the run is in the reference')
+    assert only_the_reference_knows(done.stderr, rows) == set()
+    assert not [*(job / 'output').iterdir()]
+    with pytest.raises(ValueError, match=r'^no shot, or no name, of the run') as refused:
+        evaluate(str(SAMPLES / 'reference.txt'), str(job / 'input/res/run.txt'), 'test')
+    assert f'{refused.value}\n' == done.stderr
+    assert refused.value.__suppress_context__
+
+
+def test_warnings_are_not_told(job, evaluate, capfd):
+    """They say that the reference repeats rows, and quote its names that are near to queries."""
+    reference, queries, rows = map(rows_of, ('reference.txt', 'queries.txt', 'hypothesis.txt'))
+    name = queries[0][0]
+    write(job / 'input/ref/reference.txt', [*reference, reference[0]])
+    write(job / 'input/ref/queries.txt', [*queries, [f'{name}x'], queries[0]])
+    run = job / 'input/res/run.txt'
+    write(run, [*rows, rows[0]])
+    done = run_job(job)
+    assert (done.returncode, done.stdout, done.stderr) == (0, '', '')
+    evaluate(str(job / 'input/ref/reference.txt'), str(run), 'test')
+    assert capfd.readouterr() == ('', '')
+
+
+def test_errors_of_the_reference_are_not_quoted(job, evaluate):
+    shutil.copy(SAMPLES / 'hypothesis.txt', job / 'input/res/run.txt')
+    reference = job / 'input/ref/reference.txt'
+    reference.write_text('NEWS secret_video 1\n')
+    done = run_job(job)
+    assert (done.returncode, done.stdout) == (1, '')
+    assert done.stderr == 'the reference or the queries have errors: tell the organisers\n'
+    with pytest.raises(ValueError, match=r'^the annotations have errors') as refused:
+        evaluate(str(reference), str(job / 'input/res/run.txt'), 'test')
+    assert refused.value.__suppress_context__
+
+
 @pytest.mark.parametrize('names', [[], ['a.txt', 'b.txt']])
 def test_one_run_is_expected(job, names):
     for name in names:
@@ -80,11 +157,15 @@ def test_one_run_is_expected(job, names):
     assert done.stderr.endswith('expected one run\n')
 
 
-def test_evalai(tmp_path, monkeypatch):
-    """Its worker imports the package `evaluation_script`."""
+@pytest.fixture
+def evaluate(tmp_path, monkeypatch):
+    """The function that the worker of EvalAI calls; it imports the package `evaluation_script`."""
     shutil.copytree(PROGRAM / 'evalai', tmp_path / 'evaluation_script')
     monkeypatch.syspath_prepend(tmp_path)
-    evaluate = importlib.import_module('evaluation_script').evaluate
+    return importlib.import_module('evaluation_script').evaluate
+
+
+def test_evalai(tmp_path, evaluate):
     files = str(SAMPLES / 'reference.txt'), str(SAMPLES / 'hypothesis.txt')
     returned = evaluate(*files, 'test', submission_metadata={})
     (split,) = returned['result']
