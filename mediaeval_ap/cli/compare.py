@@ -130,7 +130,7 @@ def compare_command(
     from mediaeval_ap.tables import REFERENCE, SUBSET, read
 
     results, seeds = read_result_files(result_files)
-    trec_settings |= {**criteria, 'measures': measures}
+    trec_settings |= {**criteria, 'measures': measures, 'queries': queries}
     if trec_results := _score_trec(truth, to_score, trec_settings, settings):
         results += trec_results
         seeds += [run.seed for run in to_score]
@@ -179,11 +179,11 @@ def _score_trec(
     if qrels is None or not options.are_trec([qrels, *runs]):
         options.check_not_typed(options.TREC_OPTIONS, 'no runs of TREC or another tool')
         return []
-    wrong_options = '--queries', *options.OPTIONS_WITHOUT_TREC
-    options.check_not_typed(wrong_options, 'runs of TREC or another tool')
+    options.check_not_typed(options.OPTIONS_WITHOUT_TREC, 'runs of TREC or another tool')
     if settings['missing'] == 'skip':
         raise click.UsageError('--missing skip: all runs need the same topics; give zero')
     check_not_reread('QRELS', qrels, len(runs))
+    check_not_reread('--queries', criteria['queries'], len(runs))
     from mediaeval_ap.trec import evaluate_trec
 
     if not options.first_typed_option(['--definition']):

@@ -39,7 +39,9 @@ class TopicReference(Reference):
         """Raise ParameterError for a topic that the qrels lack."""
         for query in queries:
             if not self.has(query):
-                raise ParameterError(f'{self.name}: found no topic {shown(query)}', 'query')
+                found = f'{self.name}: found no topic {shown(query)}'
+                remedy = 'evaluate-trec --queries FILE counts it 0; compare or report its JSON'
+                raise ParameterError(f'{found}; {remedy}', 'query')
         return []
 
 

@@ -244,6 +244,30 @@ def test_compare_takes_the_options_of_trec(tmp_path, monkeypatch):
 
 
 @quiet
+def test_topics_that_the_qrels_lack_count_nothing(tmp_path, monkeypatch):
+    """In compare, and in a report of results; other commands name this way."""
+    monkeypatch.chdir(tmp_path)
+    write_runs()
+    Path('topics').write_text('nobody\n' + ''.join(f'{topic}\n' for topic in JUDGED))
+    options = '--queries', 'topics'
+    assert compared('a', 'b', *options, '--format', 'csv') == render(
+        in_python(queries='topics').document(), 'csv'
+    )
+    of_qrels, of_all = (
+        json_of('compare', 'qrels', 'a', 'b', '-K', '10', *more)['leaderboard']
+        for more in ((), options)
+    )
+    assert [row['map'] for row in of_all] == pytest.approx(
+        [row['map'] * 12 / 13 for row in of_qrels],
+        rel=1e-15,  # one more topic, of 0
+    )
+    error = refused('explain', 'qrels', 'a', *options, status=1)
+    assert "found no topic 'nobody'; evaluate-trec --queries FILE counts it 0" in error
+    output_of('evaluate-trec', 'qrels', 'a', 'b', *options, '--per-query', '-o', 'both.json')
+    output_of('report', 'both.json', '-o', 'page.html')
+
+
+@quiet
 @pytest.mark.parametrize('option', ['--unknown drop', '--repeated first', '--part test'])
 def test_compare_chooses_topics_rows_and_a_part(option, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -362,7 +386,7 @@ def test_relevances_that_are_no_integers(value, folder):
 @pytest.mark.parametrize(
     ('options', 'told'),
     [
-        ('qrels a b --queries qrels', '--queries: found runs of TREC or another tool'),
+        ('qrels a b --queries -', 'standard input (-) can be read once only, and --queries is'),
         ('qrels a b --missing skip', '--missing skip: all runs need the same topics; give zero'),
         ('- a b', 'standard input (-) can be read once only, and QRELS is read 2 times'),
         ('qrels a own', 'own, line 1: found 5 fields'),
