@@ -39,6 +39,7 @@ SCORE_SHAPES = 'item,system,value, or item,value, or item and a column of number
 SCORE_COLUMNS_REMEDY = (
     '; name other columns by --columns item=…,system=…,value=… for all files, in Python columns='
 )
+MEASURE_REMEDY = "keep one by --where measure=NAME, in Python where={'measure': NAME}"
 SYSTEMS_REMEDY = "name the columns by --systems NAME,..., in Python systems=['NAME', …]"
 # Values of these sizes have cubes, and sums of cubes, within the range of doubles.
 SMALLEST_SIZE = 1e-100
@@ -191,8 +192,9 @@ def _read_table(table: Any, name: str, layouts: Sequence[RecordLayout]) -> Recor
 def _rows_where(records: Records, where: Mapping[str, str] | None) -> Records:
     """Keep the rows with a text in each of some columns; raise FormatError if none is left."""
     for column, value in (where or {}).items():
-        role = _role_of_where(column)
-        if role not in records.layout.by_role:  # lines of trec_eval
+        roles = _role_of_where(column), column  # lines of trec_eval have only measures
+        role = next(filter(records.layout.by_role.__contains__, roles), None)
+        if role is None:
             raise records.source.error('no header', f'a column {column}, for --where')
         texts = records[role].to_pandas()
         is_kept = (texts == str(value)).to_numpy()

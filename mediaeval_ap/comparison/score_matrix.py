@@ -17,6 +17,7 @@ from mediaeval_ap.comparison.comparable_runs import mean_of_seeds, note_of_zeros
 from mediaeval_ap.comparison.intervals import Range
 from mediaeval_ap.comparison.score_files import (
     DATASET_COLUMNS,
+    MEASURE_REMEDY,
     SYSTEMS_REMEDY,
     ScoreTable,
     TableOptions,
@@ -102,7 +103,7 @@ def matrix_of(
     warnings = [*_check_no_totals(values, filled, files), *_lost_zeros(values)]
     remedy = MISSING_REMEDY
     if has_measures(files[0]) and values.isna().all(axis=1).any():
-        remedy = '; choose one measure by --measures, and leave out other items by --missing skip'
+        remedy = f'; they have different measures: {MEASURE_REMEDY}'
     try:
         values, n_as_zero, note = _apply_missing_policy(values, options.missing, bounds, remedy)
     except ParameterError:

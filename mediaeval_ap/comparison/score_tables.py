@@ -17,6 +17,7 @@ from mediaeval_ap.comparison.comparable_runs import Runs, run_and_seed
 from mediaeval_ap.comparison.score_files import (
     DATASET_COLUMNS,
     LARGEST_SIZE,
+    MEASURE_REMEDY,
     NamedTables,
     ScoreTable,
     TableOptions,
@@ -94,10 +95,9 @@ def read_scores(tables: NamedTables, options: TableOptions | None = None) -> Run
     claimed = next(iter(matrices.values()))
     items = claimed.values.index
     if not all(items.equals(matrix.values.index) for matrix in matrices.values()):
-        raise ParameterError(
-            'found metrics of different items, expected one metric: choose it by --measures',
-            'missing',
-        )
+        remedy = f'{MEASURE_REMEDY}; or, of columns, by --columns value=NAME'
+        found = f'found metrics of different items, expected one metric: {remedy}'
+        raise ParameterError(found, 'missing')
     values = np.array([matrix.values.to_numpy().T for matrix in matrices.values()])
     low, high = bounds or (0.0, 1.0)
     is_declared = bounds is not None or (low <= values.min() and values.max() <= high)
@@ -192,7 +192,7 @@ def _common_columns(files: Sequence[Records], value: str, measures: Sequence[str
         if {*other_columns} != {*columns}:
             remedy = 'name one that all files have by --columns value=…, in Python columns='
             if has_measures(records):
-                remedy = 'name some that all files have by --measures, in Python measures='
+                remedy = f'of those that all files have, {MEASURE_REMEDY}'
             expected = f'{", ".join(columns)} as in {printable(first.source.name)}; {remedy}'
             actual = f'values {", ".join(other_columns)}'
             raise records.source.error(actual, expected)

@@ -354,6 +354,17 @@ def test_measures_of_one_file_of_several_systems():
     assert 'Claims are about nDCG@10' in compared('all.csv')
 
 
+def test_compare_and_report_have_the_option_that_an_error_names():
+    """Of items with one measure each, as in tasks of a benchmark."""
+    table = pandas.read_csv('scores.csv').rename(columns={'system': 'name', 'item': 'qid'})
+    is_first = table['qid'].map(table['qid'].unique().tolist().index) < 20
+    table.assign(measure=is_first.map({True: 'acc', False: 'f1'})).to_csv('tasks.csv', index=False)
+    for command in ['compare', 'tasks.csv'], ['report', 'tasks.csv', '-o', 'page.html']:
+        option, _, _ = refused(*command, status=1).partition('keep one by ')[2].partition(', in')
+        written = output_of(*command, *option.replace('NAME', 'acc').split())
+        assert 'Means over 20 items' in (written or Path('page.html').read_text())
+
+
 def test_errors_about_measures():
     trec_eval('old', per_topic=False)
     trec_eval('new')

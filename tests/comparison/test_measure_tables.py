@@ -84,6 +84,9 @@ def test_lines_of_trec_eval(padding, tmp_path):
     check(compare(paths, measures=['P_10', 'map']), measures=('P_10', 'map'))
     check(compare({'x': paths[0], 'y': paths[1]}, measures=['map']), ('x', 'y'), ('map',))
     check(compare(paths, measures=('P_10', 'num_rel')), measures=('P_10', 'num_rel'))
+    check(compare(paths, where={'measure': 'P_10'}), measures=('P_10',))
+    with pytest.raises(FormatError, match=r'a.eval: found no header, expected a column task'):
+        compare(paths, where={'task': 'qa'})
     with pytest.raises(ParameterError, match="measures: found 'AP', expected some of num_rel, map"):
         compare(paths, measures=['AP'])
 
@@ -171,7 +174,8 @@ def test_topics_that_a_system_lacks_are_missing(tmp_path):
     assert b == pytest.approx(mean, abs=1e-12)
     rows = [row for row in rows_of('b') if row[:2] != ('301', 'P_10')]
     paths[1] = trec_eval('b', tmp_path, rows=rows)
-    with pytest.raises(ParameterError, match='metrics of different items, expected one metric'):
+    one_metric = 'metrics of different items, expected one metric: keep one by --where measure='
+    with pytest.raises(ParameterError, match=one_metric):
         compare(paths, missing='skip')
     assert len(compare(paths, missing='skip', measures=['map']).queries) == 20
     assert len(compare(paths, missing='skip', measures=['P_10']).queries) == 19
@@ -199,9 +203,10 @@ def test_files_need_the_same_measures(tmp_path):
     """Or the measures that they share are named; their order does not matter."""
     rows = [row for row in rows_of('b') if row[1] != 'P_10']
     paths = [trec_eval('a', tmp_path), trec_eval('b', tmp_path, rows=rows)]
-    with pytest.raises(FormatError, match=r'b.eval: found values map, expected map, P_10 .*measur'):
+    with pytest.raises(FormatError, match=r'b.eval: found values map, expected map, P_10 .*where'):
         compare(paths)
-    check(compare(paths, measures=['map']), measures=('map',))
+    for choice in {'measures': ['map']}, {'where': {'measure': 'map'}}:
+        check(compare(paths, **choice), measures=('map',))
     trec_eval('b', tmp_path, rows=rows_of('b')[::-1])
     check(compare(paths))
 
@@ -283,10 +288,10 @@ def test_items_of_different_measures_need_a_choice(measures, chosen):
     if len({*measures}) == 1:
         assert compare(frame).queries == [f'q{item}' for item in range(len(measures))]
     elif chosen in {None, *measures}:
-        with pytest.raises(ParameterError, match='choose one measure by --measures, and leave out'):
+        with pytest.raises(ParameterError, match='keep one by --where measure=NAME'):
             compare(frame, **settings)
         measure = chosen or measures[0]
-        found = compare(frame, measures=[measure], missing='skip')
-        assert found.queries == [
-            f'q{item}' for item, name in enumerate(measures) if name == measure
-        ]
+        for right in {'measures': [measure], 'missing': 'skip'}, {'where': {'measure': measure}}:
+            assert compare(frame, **right).queries == [
+                f'q{item}' for item, name in enumerate(measures) if name == measure
+            ]
