@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -162,20 +163,19 @@ def joined(read: Callable[[str], Any]) -> Callable[[Sequence[str]], Any]:
 
 
 def columns(name: str, help: str, metavar: str = 'ROLE=COLUMN,...') -> Decorator:
-    read = joined(columns_by_role)
+    read = joined(partial(columns_by_role, expected=metavar.removesuffix(',...')))
     return option(name, help=help, metavar=metavar, read=read, multiple=True)
 
 
-def columns_by_role(value: str) -> dict[str, str | int]:
-    """Return what stands after each `=`; digits alone as an integer, which is a position."""
+def columns_by_role(value: str, expected: str = 'ROLE=COLUMN') -> dict[str, str | int]:
+    """Return what stands after each `=`; of COLUMN, digits alone as an integer: a position."""
     columns: dict[str, str | int] = {}
     for field in value.split(','):
         role, _equals, column = field.partition('=')
         if not role or not column or role in columns:
-            raise click.BadParameter(
-                f'found {field!r}, expected ROLE=COLUMN between commas, each role once'
-            )
+            expected += ' between commas, each once'
+            raise click.BadParameter(f'found {field!r}, expected {expected}')
         columns[role] = column
-        if column.isascii() and column.isdigit():
+        if column.isascii() and column.isdigit() and expected.endswith('=COLUMN'):
             columns[role] = int(column)
     return columns

@@ -78,6 +78,9 @@ def _is_score_table(table: Any) -> bool:
 def read_scores(tables: NamedTables, options: TableOptions | None = None) -> Runs:
     options = options or TableOptions()
     check_policy('missing', options.missing, MISSING)
+    for option, given in ('columns', options.columns), ('where', options.where):
+        if not isinstance(given, Mapping | None):
+            raise ParameterError(f'found {shown(given)}, expected a dictionary of text', option)
     names = check_columns(options.columns or {})
     bounds = None if options.range is None else _check_range(options.range)
     _check_names(options, names)

@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas
 import pytest
 from challenge_inputs import SAMPLES
@@ -186,6 +187,19 @@ def test_options(options):
     assert written == compare('scores.csv', **OPTIONS[options]).to_dict()
 
 
+def test_digits_are_texts_and_names_of_columns():
+    """Only files of other challenges have columns by position."""
+    values = np.linspace(0, 1, 20)
+    folds = {'fold': ['1', '01'] * 10, '1': values, '2': values[::-1]}
+    frame = pandas.DataFrame({'item': [f'q{n}' for n in range(20)], **folds})
+    frame.to_csv('folds.csv', index=False)
+    written = in_json('folds.csv', '--where', 'fold=01')
+    columns = ['item', '1', '2']
+    assert written['leaderboard'] == compare(frame[1::2][columns]).to_dict()['leaderboard']
+    (row,) = in_json('folds.csv', '--columns', 'value=2')['leaderboard']
+    assert (row['run'], row['metric'], row['n_queries']) == ('folds', '2', 20)
+
+
 GATES = {  # and the verdict, the line that says it, and the exit status
     'a=new.csv b=old.csv --baseline b --fail-if-worse 0.01': ('worse', 'failed (worse: a)', 3),
     'scores.csv --baseline old --require-better': ('not better', 'failed (not better: new)', 3),
@@ -289,7 +303,9 @@ USAGE = {
     'scores.csv --columns task=item': "columns: found {'task': 'item'}, expected item=task, in Py",
     'scores.csv --range 1': "found '1', expected two numbers, as 0,1",
     'scores.csv --by genre --format csv': '--by: csv has one table',
-    'scores.csv --columns item': "found 'item', expected ROLE=COLUMN",
+    'scores.csv --columns item': "found 'item', expected ROLE=NAME between commas, each once",
+    'scores.csv --where fold': "found 'fold', expected COLUMN=TEXT between commas, each once",
+    'scores.csv --where tag=x,y': "found 'y', expected COLUMN=TEXT",
 }
 
 

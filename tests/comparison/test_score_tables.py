@@ -376,6 +376,7 @@ def test_ids_in_json_are_as_they_are_written(bom, tmp_path, monkeypatch):
     [
         ({'range': (0, 0.5)}, 'expected a number from 0 to 0.5, the range'),
         ({'columns': {'item': 'value'}}, 'columns: found .*, expected different names'),
+        ({'columns': 'item=task'}, "columns: found 'item=task', expected a dictionary"),
         ({'missing': 'none'}, "missing: found 'none', expected one of error, zero"),
         ({'power': -1}, 'power: found -1, expected a number above 0'),
         ({'fail_if_worse': -0.1, 'baseline': 'a'}, 'fail_if_worse: .* expected a number of 0 or m'),
@@ -1009,6 +1010,8 @@ def test_rows_where_columns_have_a_text(kind, tmp_path):
         ({'filter': 'strict'}, "filter: found no 'strict', expected one of '7', '8'"),
         ({'filters': '7'}, 'found no column filters'),
         ({'item': 'q000'}, "where: found 'item', expected a column without a role"),
+        ('filter=7', "where: found 'filter=7', expected a dictionary"),
+        (['filter'], "where: found ['filter'], expected a dictionary"),
     ],
 )
 def test_rows_that_no_table_has(where, told):
