@@ -94,8 +94,10 @@ def test_subsets_and_kinds_are_not_mixed():
         ({' a': evaluation(A)}, "found ' a' as the name of a run"),
         ([evaluation(A), evaluation(A)], r"the run 'run' twice.*compare\(\{'one'"),
         ({'a': {'q1': 0.5}}, r"found <class 'dict'>.*DataFrame\(…\)\.rename_axis\('item'\), or"),
-        ({'a': [0.5, 0.25]}, r"found <class 'float'>.*DataFrame\(…\)\.rename_axis\('item'\), or"),
-        ({'item': ['q1'], 'a': [0.5]}, r"found <class 'str'>.*pandas.DataFrame\(…\)$"),
+        ({'a': [0.5, 0.25]}, r"found list of float.*DataFrame\(…\)\.rename_axis\('item'\), or"),
+        ({'a': pandas.Series({'q1': 0.5})}, r"found Series of float.*by \.rename_axis\('item'\)$"),
+        (pandas.Series([0.5], name='a'), r"found Series of float.*by \.rename_axis\('item'\)$"),
+        ({'item': ['q1'], 'a': [0.5]}, r'found list of str.*pandas.DataFrame\(…\)$'),
         (evaluation(A).to_frame(), r'found a frame of results, .* themselves: compare\(a, b\)$'),
         ({'a': evaluation(A).to_frame()}, r'found a frame of results'),
         (polars.LazyFrame({'item': ['q1']}), r'found .*LazyFrame.*: give it as \.collect\(\)$'),
@@ -104,6 +106,14 @@ def test_subsets_and_kinds_are_not_mixed():
 def test_what_is_no_run_is_refused(results, message):
     with pytest.raises(ParameterError, match=message):
         compare(results)
+
+
+def test_the_index_of_a_series_gets_the_name_that_the_error_gives():
+    values = pandas.Series({f'q{n}': n / 10 for n in range(10)})
+    runs = {'a': values, 'b': values[::-1] / 2}
+    named = {run: series.rename_axis('item') for run, series in runs.items()}
+    as_frame = pandas.DataFrame(runs).rename_axis('item')
+    assert compare(named).pairs == compare(as_frame).pairs
 
 
 def test_unnamed_tables_are_told_apart_by_numbers():
