@@ -127,6 +127,7 @@ def sort_files(
     kinds = dict.fromkeys(files, Kind.SCORES)  # only these have columns
     if columns is None:
         kinds = {file: kind_of(file) for file in files}
+        kinds |= dict.fromkeys(filter(os.path.isdir, [reference]), Kind.SCORES)  # no reference
     if Kind.SCORES in kinds.values():
         for file, kind in kinds.items():
             if kind is not Kind.SCORES and os.path.exists(file):

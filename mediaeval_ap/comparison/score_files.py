@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mediaeval_ap.choices import turned_round
-from mediaeval_ap.comparison.benchmark_logs import read_logs
+from mediaeval_ap.comparison.benchmark_logs import SUPPORTED, read_logs
 from mediaeval_ap.errors import FormatError, ParameterError, abridged, shown
 from mediaeval_ap.results.own_tables import OwnLayout, without_means
 from mediaeval_ap.results.run_names import name_with_seed, run_names
@@ -160,6 +160,8 @@ def read_tables(
         table, source = origin, None
         if may_be_logs and (logs := first_look.logs_in(origin)):
             table, source = read_logs(path, logs, options.measures or ())
+        elif may_be_logs and os.path.isdir(path):
+            raise FormatError(path, '', '', 'no results in this folder', SUPPORTED)
         records = _read_table(table, name, layouts)
         records = _rows_where(replace(records, source=source or records.source), options.where)
         score_tables.append(ScoreTable(table, given_name, seed, path, name, records))

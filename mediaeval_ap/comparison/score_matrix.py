@@ -231,6 +231,8 @@ def _with_distinct_systems(
         expected += f'{item_column}, or seeds by --columns seed=…'
         if differing:
             expected += f', or keep one by --where {differing[0]}=…'
+            if table.records.layout.by_role.keys() & {'value', 'system'} == {'value'}:
+                expected += f', or name systems by --columns system={differing[0]}'
         if 'measure' in (*differing, *table.records.layout.roles[:1]):
             expected = 'each measure of a topic once; qid,measure,value need no --columns'
         if groups := DATASET_COLUMNS.intersection(differing):

@@ -12,6 +12,7 @@ from commands import json_of, output_of, refused, run
 from schemas import follow_schema
 
 from mediaeval_ap import compare
+from mediaeval_ap.errors import FormatError
 from mediaeval_ap.render.formats import render
 
 
@@ -259,6 +260,18 @@ def test_a_file_that_is_not_recognised_is_named_with_what_was_looked_for(command
     assert error.startswith(f'Error: {name}{told}')
     assert ' score table: item,system,value, or item,value, or item' in error
     assert 'by --columns item=…,system=…,value=…' in error
+
+
+@pytest.mark.parametrize('file', [None, 'readme.txt', 'notes.json'])
+def test_a_folder_without_results_is_said_to_have_none(file):
+    Path('nothing').mkdir()
+    if file:
+        Path('nothing', file).write_text('{"a": 1}')
+    told = 'nothing: found no results in this folder, expected JSON of MTEB, lm-evaluation-harness'
+    for command in ['compare', 'nothing'], ['report', 'nothing', '-o', 'page.html']:
+        assert refused(*command, status=1).startswith(f'Error: {told}')
+    with pytest.raises(FormatError, match=told):
+        compare('nothing')
 
 
 def wide():

@@ -1022,3 +1022,16 @@ def test_rows_that_no_table_has(where, told):
         FormatError, match=r'as filter differs, .*, or keep one by --where filter=…'
     ):
         compare(frame)
+
+
+@pytest.mark.parametrize('more', [[], ['cluster']])
+def test_a_column_of_systems_under_another_name_is_named(more):
+    frame = long_frame().rename(columns={'system': 'night'})
+    frame[more] = frame[['item'] * len(more)]
+    with pytest.raises(FormatError, match=r', or name systems by --columns system=night ') as found:
+        compare(frame)
+    role, _, column = str(found.value).rpartition('--columns ')[2].split()[0].partition('=')
+    assert compare(frame, columns={role: column}).runs == compare(long_frame()).runs
+    with pytest.raises(FormatError, match='--where filter=… ') as found:
+        compare(pandas.concat([long_frame().assign(filter=each) for each in '78']))
+    assert 'name systems' not in str(found.value)
