@@ -314,7 +314,8 @@ class AveragePrecision(Evaluator):
         >>> print((folder / 'run').read_text(), end='')
         ann Q0 x/v/1 1 1 mediaeval_ap
         """
+        from mediaeval_ap.atomic_files import write_all_whole
         from mediaeval_ap.trec.topics import export
 
         runs = {os.fsdecode(run): (hypothesis, tag)}
-        export(self.criteria, runs, qrels, queries=queries, k=check_cutoff(k))
+        write_all_whole(export(self.criteria, runs, qrels, queries=queries, k=check_cutoff(k)))

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from mediaeval_ap import choices, definitions
-from mediaeval_ap.atomic_files import as_write_errors
+from mediaeval_ap.atomic_files import as_write_errors, write_all_whole
 from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import NEW_FILE_OR_FOLDER, STANDARD_STREAM, Output, check_paths
@@ -92,10 +92,11 @@ def export_trec_command(
         written[path] = hypothesis, tag or (word if is_folder else 'mediaeval_ap')
     check_paths(click.get_current_context(), more_outputs=[*written] if is_folder else ())
     average_precision = options.read_reference(cutoffs=[depth], definition='trec', **criteria)
+    contents = export(average_precision.criteria, written, qrels, queries=queries, k=depth)
     if is_folder:
         with as_write_errors(run):
             os.makedirs(run, exist_ok=True)
-    export(average_precision.criteria, written, qrels, queries=queries, k=depth)
+    write_all_whole(contents)
 
 
 @main.command(

@@ -7,16 +7,15 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import islice
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mediaeval_ap import definitions
-from mediaeval_ap.atomic_files import Content, compress, write_all_whole
+from mediaeval_ap.atomic_files import Content
 from mediaeval_ap.choices import LARGEST_TREC_DEPTH, check_tag
 from mediaeval_ap.errors import DataWarning, Note, ParameterError, shown, warn_caller
 from mediaeval_ap.evaluation.criteria import Criteria
@@ -120,18 +119,23 @@ def _documents(shots: Iterable[tuple[Sequence[str], NDArray[np.integer]]]) -> li
 
 def export(
     criteria: Criteria, runs: Mapping[str, tuple[Any, str]], qrels: Any, *, queries: Any, k: int
-) -> None:
-    """Write qrels, and runs, given with their tags by the file to write: all files, or none."""
+) -> dict[Any, Content]:
+    """Return the text of the qrels, and of runs, given with their tags, by the file to write."""
     selected = select_queries(criteria, criteria.read_queries(queries))
     relevant: dict[str, list[str]] = {}  # by topic; equal for all runs
-
-    def write_run(path: str, hypothesis: object, tag: str, file: BinaryIO) -> None:
+    contents: dict[Any, Content] = {}
+    for path, (hypothesis, tag) in runs.items():
+        if os.path.realpath(qrels) == os.path.realpath(path):
+            raise ParameterError(f'found {shown(path)} again, expected another file', 'run')
+        word = check_tag(tag)
         prepared = prepare_run(criteria, hypothesis)
         warn_caller(prepared.warnings_with(selected.warnings))
         all_topics = topics(prepared, selected.names, k)
         exported = [(as_word(topic.query), topic) for topic in all_topics if topic.relevant]
         if not any(topic.returned for _, topic in exported):
             reason = f'no tool reads an empty file, as {shown(path)} would be'
+            if not exported:
+                raise ParameterError(f'found none with a relevant shot; {reason}', 'queries')
             raise ParameterError(f'run: found no shot for a query with a relevant shot; {reason}')
         if n_without := len(all_topics) - len(exported):
             finding = f'{NO_RELEVANT}, and are not in the files'
@@ -140,20 +144,10 @@ def export(
             warn_caller([DataWarning('missing-ids', '', note, remedy)])
         relevant.update((qid, topic.relevant) for qid, topic in exported)
         # Scores are strictly decreasing integers, so that no reader changes the order of the lines.
-        text = ''.join(
-            f'{qid} Q0 {shot} {rank} {len(topic.returned) + 1 - rank} {tag}\n'
+        contents[path] = ''.join(
+            f'{qid} Q0 {shot} {rank} {len(topic.returned) + 1 - rank} {word}\n'
             for qid, topic in exported
             for rank, shot in enumerate(topic.returned, 1)
         )
-        file.write(compress(path, text))
-
-    def write_qrels(file: BinaryIO) -> None:
-        text = ''.join(f'{qid} 0 {shot} 1\n' for qid, shots in relevant.items() for shot in shots)
-        file.write(compress(qrels, text))
-
-    contents: dict[Any, Content] = {}
-    for path, (hypothesis, tag) in runs.items():
-        if os.path.realpath(qrels) == os.path.realpath(path):
-            raise ParameterError(f'found {shown(path)} again, expected another file', 'run')
-        contents[path] = partial(write_run, path, hypothesis, check_tag(tag))
-    write_all_whole({**contents, qrels: write_qrels})  # the last, as runs tell what is relevant
+    of_topics = (f'{qid} 0 {shot} 1\n' for qid, shots in relevant.items() for shot in shots)
+    return {**contents, qrels: ''.join(of_topics)}

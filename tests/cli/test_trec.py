@@ -103,6 +103,23 @@ def test_several_runs_are_exported_with_one_file_of_qrels_or_not_at_all(kinds, q
                 assert file.read() == 'ann 0 x/v/1 1\nann 0 x/v/2 1\n'
 
 
+@quiet
+@pytest.mark.parametrize('folder', ['new', 'old/new', 'old', 'a/b/c/'])
+def test_no_export_leaves_no_folder(folder, campaign):
+    Path('old').mkdir()
+    before = sorted(Path.cwd().rglob('*'))
+    Path('other.txt').write_text('x v 1 ann 0.5\n')
+    Path('nobody').write_text('zoe\nmax\n')
+    command = ['export-trec', 'reference', 'run.txt', 'other.txt', '--qrels', 'qrels']
+    error = refused(*command, '--run', folder, '--queries', 'nobody')
+    assert '--queries: found none with a relevant shot; no tool reads an empty file, as ' in error
+    Path('other.txt').write_text('x v 1 ann high\n')
+    refused(*command, '--run', folder, status=1)
+    Path('other.txt').unlink()
+    Path('nobody').unlink()
+    assert sorted(Path.cwd().rglob('*')) == before
+
+
 def test_an_export_does_not_replace_an_input(campaign):
     Path('runs').mkdir()
     Path('run.txt').rename('runs/mine.trec')
