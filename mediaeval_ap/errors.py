@@ -342,7 +342,9 @@ def shown(value: object) -> str:
         if isinstance(value, int):  # Python refuses to print more than a few thousand digits
             return f'<{type(value).__name__} of {int.bit_length(value)} bits>'
         return shortened(printable(f'<{type(value).__name__} that cannot be shown>'))
-    return text if len(text) <= SHOWN_CHARACTERS + 2 else shortened(text)
+    if len(text) > SHOWN_CHARACTERS + 2:
+        text = shortened(text) + text[-1] * isinstance(value, str | bytes)  # with its last quote
+    return text
 
 
 def shortened(text: str) -> str:

@@ -1,9 +1,19 @@
 """Values as error messages quote them."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mediaeval_ap import AveragePrecision
-from mediaeval_ap.errors import DataWarning, FormatError, MissingExtraError, printable, require
+from mediaeval_ap.errors import (
+    SHOWN_CHARACTERS,
+    DataWarning,
+    FormatError,
+    MissingExtraError,
+    printable,
+    require,
+    shown,
+)
 
 
 @pytest.mark.parametrize(
@@ -12,6 +22,17 @@ from mediaeval_ap.errors import DataWarning, FormatError, MissingExtraError, pri
 )
 def test_characters_that_a_terminal_obeys_or_hides_are_escaped(text, expected):
     assert printable(text) == expected
+
+
+@given(st.text() | st.binary() | st.integers(58, 70).map('a'.__mul__))
+def test_a_quoted_value_ends_with_its_quote_however_long(value):
+    quoted = shown(value).removeprefix('b')
+    assert quoted[0] == quoted[-1]
+    assert quoted[0] in '\'"'
+    assert len(quoted) <= SHOWN_CHARACTERS + 2
+    is_cut = quoted != printable(repr(value)).removeprefix('b')
+    assert is_cut == (len(printable(repr(value))) > SHOWN_CHARACTERS + 2)
+    assert not is_cut or quoted[-2] == '…'
 
 
 def test_a_module_that_is_not_installed_names_its_extra():

@@ -44,7 +44,7 @@ def with_number(text):
 def without_number(at, text):
     """A run whose first confidence is not a number."""
     content = f'x v 1 ann {text}\n'.encode() + B
-    shown = repr(text) if len(text) < 60 else f'{text[:59]!r}'[:-1] + '…'
+    shown = repr(text) if len(text) < 60 else f"'{text[:59]}…'"
     error = f', line 1, confidence: found {shown}, {FINITE}'
     return refused(f'no-number-{at}.txt', content, error)
 
@@ -118,7 +118,7 @@ REFUSED = [
     ),
     refused(
         *('long-line.txt', b'y' * LONG + b'\n'),
-        f", line 1: found 1 field in '{'y' * 59}…, {FIVE}",
+        f", line 1: found 1 field in '{'y' * 59}…', {FIVE}",
     ),
     refused('endless-line.txt', A + b'y' * (65 << 20), f', line 2: {ENDLESS}'),
     *(without_number(at, text) for at, text in enumerate([*NO_NUMBERS, '9' * 400])),

@@ -104,7 +104,7 @@ QRELS = [
     *map(relevance, NO_INTEGERS),
     no_qrels(
         *('overflow', b'7 0 d1 ' + b'9' * 400 + b'\n' + Q2),
-        f", line 1, relevance: found '{'9' * 59}…, {FINITE}",
+        f", line 1, relevance: found '{'9' * 59}…', {FINITE}",
     ),
     no_qrels('nul', Q1 + bytes(1000), f', line 2: {NUL.format(1)}'),
     stored('qrels', 'columns'),

@@ -79,7 +79,7 @@ def test_limits_may_be_huge():
         (Unshown(), '<Unshown that cannot be shown>'),
         ([HUGE], '<list that cannot be shown>'),
         (Long(), 'x\\n' * 20 + '…'),
-        ('x' * 1000, f"'{'x' * 59}…"),
+        ('x' * 1000, f"'{'x' * 59}…'"),
         ([1, 'a'], "[1, 'a']"),
     ],
     ids=lambda _: '',
