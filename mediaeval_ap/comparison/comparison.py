@@ -606,6 +606,9 @@ def _notes_on_tests(runs: Runs, why_no_videos: str) -> list[str]:
 def _data_warnings(settings: Settings, runs: Runs, units: Units) -> Iterator[DataWarning]:
     """Warn of score tables, and if clusters are too few or too large."""
     yield from runs.warnings
+    if settings.is_gate:  # whose exit status may be all that is read
+        about_losses = (note for note in runs.notes if '--lower-is-better' in note)
+        yield from (DataWarning('doubtful-scores', '', note) for note in about_losses)
     sizes = units.sizes
     queries = terms_of(vars(settings), runs.metrics[0]).queries
     if settings.cluster != 'none':

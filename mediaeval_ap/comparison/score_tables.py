@@ -250,7 +250,8 @@ def _notes(
         yield f'Only rows with {conditions}'
     if missing:
         yield missing[:1].upper() + missing[1:]
-    columns = [column for table in score_tables for column in table.records.layout.numbers]
+    numbers = (table.records.layout.numbers for table in score_tables)
+    columns = [*map(str, options.measures or chain.from_iterable(numbers))]
     if not options.lower_is_better and all(map(_is_loss, columns)):
         yield (
             f'More is better here; if values of {abridged([*dict.fromkeys(columns)])} are losses: '

@@ -9,7 +9,7 @@ from compared_runs import evaluation, several
 from schemas import follow_schema
 
 from mediaeval_ap import compare
-from mediaeval_ap.errors import ParameterError
+from mediaeval_ap.errors import DataWarning, ParameterError
 
 ITEMS = [f'i{place:02}' for place in range(60)]
 SHIFTS = {'a': 0, 'b': 0.006, 'c': -0.02, 'd': 0.05, 'e': 0.0}
@@ -227,6 +227,32 @@ def test_all_compared_columns_must_be_called_like_losses():
     assert notes_on(wide, systems=['wer_a', 'recall']) == []
     named = three().rename(columns={'WER': 'value'}).replace({'base': 'mae', 'good': 'mse'})
     assert notes_on(named.query('system != "bad"')) == []  # what they were trained on
+
+
+def test_measures_that_are_chosen_and_called_like_losses_are_noted():
+    long = table().melt('item', var_name='name').rename(columns={'item': 'qid'})
+    frame = pandas.concat([long.assign(measure=name) for name in ('wer', 'acc')])
+    (note,) = notes_on(frame, measures=['wer'])
+    assert 'if values of wer are losses' in note
+    assert [notes_on(frame, measures=names) for names in (['wer', 'acc'], None)] == [[], []]
+
+
+@pytest.mark.parametrize(
+    'gate', [{'fail_if_worse': 0.01}, {'require_not_worse': 0.01}, {'require_better': True}]
+)
+@pytest.mark.parametrize('systems', [['wer_a', 'wer_b'], ['wer_a', 'recall']])
+@pytest.mark.parametrize('lower_is_better', [False, True])
+def test_a_gate_on_columns_called_like_losses_warns(gate, systems, lower_is_better):
+    """As its exit status is read without the table, and may say the opposite."""
+    wide = table({'wer_a': 0, 'wer_b': 0.1, 'recall': 0.2})
+    settings = {'systems': systems, 'lower_is_better': lower_is_better}
+    assert compare(wide, **settings).warnings == ()
+    if lower_is_better or 'recall' in systems:
+        assert compare(wide, baseline='wer_a', **settings, **gate).warnings == ()
+    else:
+        with pytest.warns(DataWarning, match='if values of wer_a, wer_b are losses') as caught:
+            compare(wide, baseline='wer_a', **settings, **gate)
+        assert [warning.message.kind for warning in caught] == ['doubtful-scores']
 
 
 def test_zero_for_items_without_a_value_is_refused():
