@@ -38,7 +38,7 @@ from mediaeval_ap.results.result import (
 from mediaeval_ap.results.rounding import exact_mean
 from mediaeval_ap.results.run_names import name_with_seed
 from mediaeval_ap.tables import Provenance, Table
-from mediaeval_ap.tables.reading import is_series, remedy_of
+from mediaeval_ap.tables.reading import remedy_of
 
 SHARED_INPUTS = 'reference truth shots subset judged consensus evidence_reference'.split()
 OMITTED_DEFAULTS = {
@@ -300,8 +300,6 @@ def _as_list(results: object, remedy: str) -> list[Result]:
         actual = shown(type(wrong[0]))
         if len(wrong) == len(values) and wrong[0] is not results:
             actual = f'{type(results).__name__} of {type(wrong[0]).__name__}'
-        if is_series(results):
-            remedy = ": name the index that holds the items, by .rename_axis('item')"
         remedy = remedy_of(wrong[0]) or remedy or remedy_of(wrong[0], ['item', 'value'])
         expected = f'results of evaluate, or score tables{remedy}'
         raise ParameterError(f'compare: found {actual}, expected {expected}')
