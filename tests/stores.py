@@ -27,12 +27,16 @@ def told(function, *arguments, **settings):
 
 
 def about(evaluation, warned, run):
-    """All that an evaluation says, but for the name of the run."""
+    """All that an evaluation says, but for the name of the run.
+
+    A store has no row outside its subset, so it cannot tell why none is inside.
+    """
+    texts = [(kind, text.partition(', so it returns nothing')[:2]) for kind, text in warned]
     return (
         evaluation.queries,
         evaluation.ap.tobytes(),
         evaluation.n_relevant.tolist(),
         dict(evaluation.counts),
         evaluation.notes,
-        [(kind, text.replace(run, '<hypothesis>')) for kind, text in warned],
+        [(kind, ''.join(parts).replace(run, '<hypothesis>')) for kind, parts in texts],
     )

@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 import strategies
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from stores import about, stored, told
 
@@ -23,6 +23,14 @@ from mediaeval_ap.store.store import open_store
     strategies.subsets,
     st.sampled_from([each.name for each in definitions.registered()]),
     st.none() | st.lists(strategies.names, min_size=1),
+)
+@example(  # a run outside the subset
+    reference=[('x', 'v', '1', 'a')],
+    rows=[('x', 'v', '1', 'a', 0.5)],
+    K=[1],
+    subset={('y', 'v')},
+    definition='trec',
+    queries=None,
 )
 def test_a_store_scores_as_the_run(
     tmp_path_factory, reference, rows, K, subset, definition, queries
