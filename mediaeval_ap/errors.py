@@ -296,12 +296,18 @@ def require(module: str, extra: str, feature: str) -> ModuleType:
 def warn_caller(data_warnings: Iterable[DataWarning]) -> None:
     """Issue warnings that point to the user's line of code, however deep in the package."""
     # Python 3.12 has `skip_file_prefixes`, which stops at functions that other libraries call.
-    for warning in data_warnings:
+    for warning in data_warnings:  # `send` calls this for each query, mostly without any
         from traceback import walk_stack
 
         files = [frame.f_code.co_filename for frame, _ in walk_stack(sys._getframe(1))]
         outermost = max(level for level, file in enumerate(files, 2) if file.startswith(PACKAGE))
         warnings.warn(warning, stacklevel=outermost + 1)
+
+
+def file_of(error: Exception, default: str = '') -> str:
+    """Return the name of the input that an error or a warning is about."""
+    name: str = getattr(error, 'source', getattr(error, 'name', default))
+    return name
 
 
 def is_ignored(category: type[Warning]) -> bool:

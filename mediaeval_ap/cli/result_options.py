@@ -15,7 +15,7 @@ from mediaeval_ap.cli.option_kinds import flag, option
 from mediaeval_ap.cli.options import format_options, output_option
 from mediaeval_ap.cli.output import Output, tell, write_document
 from mediaeval_ap.cli.run_files import names_of_runs
-from mediaeval_ap.errors import DataWarning, Error, ParameterError, ProcessError
+from mediaeval_ap.errors import DataWarning, Error, ParameterError, ProcessError, file_of
 from mediaeval_ap.progress import tracked
 from mediaeval_ap.results.run_names import STANDARD_INPUT_NAME
 
@@ -48,8 +48,8 @@ class Reporting:
             except (Error, DataWarning) as error:
                 if is_lack_of_memory(error) or isinstance(error, ProcessError):
                     raise
-                file = getattr(error, 'source', getattr(error, 'name', run))
-                if file not in (run, STANDARD_INPUT_NAME, *run_inputs):  # one that all runs share
+                own_files = run, STANDARD_INPUT_NAME, *run_inputs
+                if file_of(error, run) not in own_files:  # it is about one that all runs share
                     prefix = ''
                 if not self.keep_going:
                     raise click.ClickException(f'{prefix}{error}') from error

@@ -12,7 +12,7 @@ from mediaeval_ap.cli import option_kinds, options
 from mediaeval_ap.cli.commands import main
 from mediaeval_ap.cli.output import Output, tell, write_document
 from mediaeval_ap.cli.run_files import RunFile, check_not_reread, runs_by_name, with_names
-from mediaeval_ap.errors import FormatError, ReadError
+from mediaeval_ap.errors import FormatError, ReadError, file_of
 
 N_SHOWN_PROBLEMS = 20  # of each kind: all kinds fit on a few screens
 
@@ -71,8 +71,7 @@ def validate_command(
         try:
             problems_by_run[name] = examine(run, **settings)
         except (FormatError, ReadError) as error:
-            file = getattr(error, 'source', getattr(error, 'name', ''))
-            if len(runs) == 1 or file in settings.values():
+            if len(runs) == 1 or file_of(error) in settings.values():
                 raise
             tell(f'Error: {error}')
     if statistics or (len(runs) > 1 and format == 'table' and not (examples or show_all)):
