@@ -286,7 +286,7 @@ def require(module: str, extra: str, feature: str) -> ModuleType:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        library = module.partition('.')[0]
+        library = (error.name or module).partition('.')[0]  # perhaps one that it needs itself
         raise MissingExtraError(
             f'{feature}: {library} is not installed; '
             f"in the clone of mediaeval_ap, run pip install '.[{extra}]'"
