@@ -13,7 +13,8 @@ from numpy.typing import DTypeLike, NDArray
 # occur; otherwise it sorts. At this limit, marking takes 1 to 2 times as long as sorting with
 # AVX-512, and a third as long without AVX; at twice the limit, 2 to 5 times and two thirds.
 DENSE = 4
-MIN_PACKED_KEYS = 1000  # fewer keys are sorted faster alone than packed with their positions
+SPARSE = 16  # the same for `first_equal`, where a table takes a quarter to two thirds of the time
+MIN_PACKED_KEYS = 1000  # fewer keys are sorted faster alone than by a table, or with positions
 CACHE_LINE = 64  # bytes
 LARGEST_KEY = 2**62  # half the range of int64, so that no product or sum overflows
 WORD = 8  # bytes
@@ -144,6 +145,8 @@ def descending_ordinals(values: NDArray[np.float64]) -> NDArray[np.int32]:
 
 def first_occurrences(keys: NDArray[Key]) -> NDArray[np.int64]:
     """Return the position of each distinct key's first occurrence, ascending."""
+    if _are_dense(keys):
+        return np.flatnonzero(first_equal(keys) == np.arange(len(keys)))
     positions, sorted_keys = sort_keys(keys)
     first: NDArray[np.int64] = positions[run_starts([sorted_keys])]
     first.sort()
@@ -152,11 +155,21 @@ def first_occurrences(keys: NDArray[Key]) -> NDArray[np.int64]:
 
 def first_equal(keys: NDArray[Key]) -> NDArray[np.int64]:
     """Return, for each key, the position of the first equal key."""
+    if _are_dense(keys):
+        first_of_key = np.full(int(keys.max()) + 1, len(keys))
+        np.minimum.at(first_of_key, keys, np.arange(len(keys)))
+        return first_of_key[keys]
     positions, sorted_keys = sort_keys(keys)
     begins = run_starts([sorted_keys])
     earliest = np.empty(len(keys), dtype=np.int64)
     earliest[positions] = positions[begins].repeat(np.diff(begins, append=len(keys)))
     return earliest
+
+
+def _are_dense(keys: NDArray[Key]) -> bool:
+    if len(keys) < MIN_PACKED_KEYS or keys.min() < 0:
+        return False
+    return bool(keys.max() < SPARSE * len(keys))
 
 
 def find(keys: NDArray[np.integer], sought: NDArray[np.integer]) -> NDArray[np.int64]:

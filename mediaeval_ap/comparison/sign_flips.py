@@ -129,12 +129,17 @@ def _subset_counts(
     Amounts are added one by one. With amounts of 1 and 2 steps, and `most` = 3, the counts are
     [1, 0, 0, 0], then [1, 1, 0, 0], and last [1, 1, 1, 1].
     """
+    multiples = np.rint(amounts / step).astype(np.intp)
+    multiples = multiples[multiples <= most]
+    sizes = np.minimum(multiples.cumsum(), most) + 1  # later cells are 0 still
     counts = np.zeros(most + 1, dtype=precision)
-    largest = 0
     counts[0] = 1
-    for multiple in np.rint(amounts / step).astype(np.intp).tolist():
-        largest = min(largest + multiple, most)
-        counts[multiple : largest + 1] += counts[: max(largest + 1 - multiple, 0)]
+    # Within one array, numpy would copy the cells first.
+    more_counts = np.zeros_like(counts)
+    for multiple, size in zip(multiples.tolist(), sizes.tolist(), strict=True):
+        more_counts[:multiple] = counts[:multiple]
+        np.add(counts[multiple:size], counts[: size - multiple], out=more_counts[multiple:size])
+        counts, more_counts = more_counts, counts
     return counts
 
 
