@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from numbers import Integral, Real
 from operator import index
 from typing import Any, Literal, TypeVar, get_args
@@ -211,6 +212,7 @@ def check_level(level: object) -> float:
     return _double(level, 'level', lambda x: 0 < x < 1, f'between 0 and 1{hint}')
 
 
+@lru_cache
 def alpha_of(level: float) -> float:
     """Return the significance level α = 1 - level; a difference has a corrected p of at most α."""
     from decimal import Decimal

@@ -6,6 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -117,7 +118,7 @@ def size_of_more_units(sums: Floats, sizes: Floats, width: float | None = None) 
     # Fewer than five large ones do not tell how large others may be.
     if width is not None and np.count_nonzero(amounts > LARGE * largest) < FEWEST:
         return max(width, largest)
-    return math.sqrt(_sum(amounts * amounts) / np.count_nonzero(amounts))
+    return math.sqrt(np.square(amounts).sum() / np.count_nonzero(amounts))
 
 
 def spreads_of_difference(
@@ -139,9 +140,9 @@ def spreads_of_difference(
 def _variance_of_ratio(sums: Floats, sizes: Floats) -> float:
     """Return the linearised variance of a ratio of two sums (Cochran, 1977)."""
     n_units = len(sums)
-    total = _sum(sizes)
-    deviations = sums - _sum(sums) / total * sizes
-    return _sum(deviations * deviations) * n_units / (n_units - 1) / total**2
+    total = float(sizes.sum())
+    deviations = sums - sums.sum() / total * sizes
+    return float(np.square(deviations).sum()) * n_units / (n_units - 1) / total**2
 
 
 def _joined(n_units: float, own: float, extended: float, seeds: Sequence[Spread]) -> list[Spread]:
@@ -211,6 +212,7 @@ def _sum(values: Floats) -> float:
     return math.fsum(values.tolist())
 
 
+@lru_cache
 def _quantile(df: float, level: float) -> float:
     """Return the quantile of Student's t that leaves (1 - level) / 2 above it."""
     special = require('scipy.special', 'compare', 'compare')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,6 @@ from mediaeval_ap.comparison.intervals import (
 from mediaeval_ap.comparison.sign_flips import FlipTest, flip_test
 from mediaeval_ap.comparison.units import Units, units_of
 from mediaeval_ap.errors import require
-from mediaeval_ap.results.rounding import exact_mean
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,8 +147,18 @@ class PairTests:
     def _difference(self, a: int, b: int) -> float:
         if self.runs.no_mean:
             return self.runs.whole_values[a] - self.runs.whole_values[b]
-        values = self.values * self.runs.weights
-        return exact_mean(np.concatenate([values[a], -values[b]])) * 2
+        high_a, low_a = self._exact_sums[a]
+        high_b, low_b = self._exact_sums[b]
+        return math.fsum([high_a, low_a, -high_b, -low_b]) / len(self.runs.queries)
+
+    @cached_property
+    def _exact_sums(self) -> list[tuple[float, float]]:
+        """The sum of the values of each run as a double, and the rest that a double cannot hold."""
+        sums = []
+        for values in (self.values * self.runs.weights).tolist():
+            total = math.fsum(values)
+            sums.append((total, math.fsum([*values, -total])))
+        return sums
 
     def _counts_by_query(self, a: int, b: int) -> dict[str, Any]:
         """Return wins, ties, losses and dz of a pair over queries, or the reason for none."""
