@@ -64,7 +64,7 @@ def data_of(text):
     """The data of a page, with the values by metric, run and query."""
     data = as_rows(json.loads(unpacked(text)))
     if 'values' in data:
-        by_metric = zip(*(zip(*of_query, strict=True) for of_query in data['values']), strict=True)
+        by_metric = zip(*data['values'], strict=True)
         values = [list(map(list, zip(*of_metric, strict=True))) for of_metric in by_metric]
         data['values'] = dict(zip(data['metrics'], values, strict=True))
     return data

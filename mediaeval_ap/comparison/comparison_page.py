@@ -137,8 +137,8 @@ def context_of(data: JsonObject, caption: str, facts: JsonObject) -> dict[str, A
 
 
 def _values_by_query(values: Mapping[str, Any]) -> Any:
-    """Return values by query, run and metric; equal ones are near, so that they compress best."""
-    return np.array(list(values.values())).transpose(2, 1, 0).tolist()
+    """Return values by query, metric and run; equal ones are near, so that they compress best."""
+    return np.array(list(values.values())).transpose(2, 0, 1).tolist()
 
 
 def _pairs_on_page(comparison: JsonObject) -> list[Any]:

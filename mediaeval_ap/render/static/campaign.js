@@ -5,7 +5,7 @@ Page.ready.then((data) => {
   const { byId, counted, draw, element, fixed, folded, list, printable, resort, save, saves, settled, stopsOnce } = Page;
   const { comparison, metrics, queries, rankings, runs } = data;
   /* By query, which compresses best, and by metric */
-  const byRun = (number) => runs.map((_, run) => data.values.map((ofQuery) => ofQuery[run][number]));
+  const byRun = (number) => runs.map((_, run) => data.values.map((ofQuery) => ofQuery[number][run]));
   data.values = Object.fromEntries(metrics.map((name, number) => [name, byRun(number)]));
   const [one, many] = byId('main').dataset.terms.split(' ');
   const [low, high] = comparison.manifest.parameters.range ?? [0, 1];
@@ -98,7 +98,7 @@ Page.ready.then((data) => {
         return [[a], [b], [fixed(difference)], [interval(ends)], [shortP(p)], [shortP(corrected)],
           ...[wins, ties, losses].map((n) => [n === null ? '–' : String(n)]), [fixed(dz, 2)]];
       },
-    });
+    })();
   }
   /* Two runs */
   const points = () => {

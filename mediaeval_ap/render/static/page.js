@@ -42,9 +42,11 @@ const Page = (() => {
     if (Array.isArray(part)) return typeof part[0] === 'object' ? part.map(asRows) : part;
     const fields = Object.entries(part).map(([key, value]) => [key, asRows(value)]);
     if (!Object.hasOwn(part, '')) return Object.fromEntries(fields);
-    const columns = fields.filter(([key]) => key);
-    return Array.from({ length: part[''] }, (_, i) => Object.fromEntries(
-      columns.map(([key, column]) => [key, Array.isArray(column) ? column[i] : column])));
+    const rows = Array.from({ length: part[''] }, () => ({}));
+    for (const [key, column] of fields) {
+      if (key) rows.forEach((row, i) => { row[key] = Array.isArray(column) ? column[i] : column; });
+    }
+    return rows;
   };
 
   /* Tables */
@@ -206,7 +208,6 @@ const Page = (() => {
         select();
       },
     });
-    redraw();
     return redraw;
   };
 
