@@ -158,18 +158,19 @@ def first_equal(keys: NDArray[Key]) -> NDArray[np.int64]:
     if _are_dense(keys):
         first_of_key = np.full(int(keys.max()) + 1, len(keys))
         np.minimum.at(first_of_key, keys, np.arange(len(keys)))
-        return first_of_key[keys]
+        first: NDArray[np.int64] = first_of_key[keys]
+        return first
     positions, sorted_keys = sort_keys(keys)
     begins = run_starts([sorted_keys])
-    earliest = np.empty(len(keys), dtype=np.int64)
-    earliest[positions] = positions[begins].repeat(np.diff(begins, append=len(keys)))
-    return earliest
+    first = np.empty(len(keys), dtype=np.int64)
+    first[positions] = positions[begins].repeat(np.diff(begins, append=len(keys)))
+    return first
 
 
 def _are_dense(keys: NDArray[Key]) -> bool:
-    if len(keys) < MIN_PACKED_KEYS or keys.min() < 0:
+    if len(keys) < MIN_PACKED_KEYS or keys.min(initial=0) < 0:
         return False
-    return bool(keys.max() < SPARSE * len(keys))
+    return bool(keys.max(initial=0) < SPARSE * len(keys))
 
 
 def find(keys: NDArray[np.integer], sought: NDArray[np.integer]) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ from sortedcontainers import SortedKeyList, SortedList
 from mediaeval_ap.arrays import ranges
 from mediaeval_ap.choices import plain_text
 from mediaeval_ap.errors import ParameterError, shown
-from mediaeval_ap.ranking.base_ranking import BaseRanking
+from mediaeval_ap.ranking.base_ranking import BaseRanking, NearestNames
 from mediaeval_ap.ranking.edit_distances import DistinctNames
 from mediaeval_ap.ranking.shots import shot_order
 from mediaeval_ap.ranking.tie_breaking import TieKeys, first_in_order, in_order, temporal_ranks
@@ -377,9 +377,9 @@ class LiveRanking(BaseRanking):
         ranking.n_shots = len(np.unique(ranking.shot_at))
         return ranking
 
-    def _first_hypotheses(
-        self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
-    ) -> NDArray[np.int64]:
+    def _first_hypotheses(self, nearest: NearestNames, depth: int) -> NDArray[np.int64]:
+        positions = self._positions(nearest)
+        blocks = nearest.blocks.repeat(nearest.counts)
         columns = self._columns.select(positions)
         shots = self._shot_order.positions(columns['shot'])
         names = self._name_positions[columns['name']]

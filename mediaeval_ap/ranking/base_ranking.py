@@ -14,6 +14,7 @@ Words of the rankings:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,14 @@ from mediaeval_ap.tables import Provenance
 # depth 1000, 1 and 4 take 10 % longer.
 GUESS = 2
 GROWTH = 4  # factor after a guess that was too low; 2 and 8 take as long
+
+
+class NearestNames(NamedTuple):
+    """The names nearest to a query, by distance."""
+
+    names: NDArray[np.int64]
+    blocks: NDArray[np.int64]  # the tie block of each, from 0
+    counts: NDArray[np.int64]  # how many of its first hypotheses are needed
 
 
 class BaseRanking(ABC):
@@ -51,10 +60,8 @@ class BaseRanking(ABC):
         """Return the ranking without some shots; `is_kept` is a mask of the shots to keep."""
 
     @abstractmethod
-    def _first_hypotheses(
-        self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
-    ) -> NDArray[np.int64]:
-        """Return the first `depth` hypotheses at some positions, as indices of `shot_at`."""
+    def _first_hypotheses(self, nearest: NearestNames, depth: int) -> NDArray[np.int64]:
+        """Return the first `depth` hypotheses of some names, as indices of `shot_at`."""
 
     @abstractmethod
     def _counts_in_last_block(self, names: NDArray[np.int64], n_needed: int) -> NDArray[np.int64]:
@@ -71,9 +78,7 @@ class BaseRanking(ABC):
             n_ranked = min(n_needed, len(self))
             if not n_ranked:
                 return np.empty(0, dtype=np.int64)
-            names, blocks, counts = self._nearest(distances, n_ranked)
-            positions = ranges(self._starts[names], counts)
-            ranked = self._first_hypotheses(positions, blocks.repeat(counts), n_ranked)
+            ranked = self._first_hypotheses(self._nearest(distances, n_ranked), n_ranked)
             if not distinct:
                 return ranked
             first = first_occurrences(self.shot_at[ranked])
@@ -81,12 +86,12 @@ class BaseRanking(ABC):
                 return ranked[first[:depth]]
             n_needed *= 2  # all earlier attempts together cost no more than the next one
 
-    def _nearest(
-        self, distances: Distances, depth: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def _positions(self, nearest: NearestNames) -> NDArray[np.int64]:
+        return ranges(self._starts[nearest.names], nearest.counts)
+
+    def _nearest(self, distances: Distances, depth: int) -> NearestNames:
         """Select the names whose hypotheses can be among the first `depth` of a query.
 
-        With the names, by distance, come their tie blocks, from 0, and their counts of hypotheses.
         For the query `anna` and depth 4, the names of a run are, in order of distance:
 
             name    distance   hypotheses   their places   block   count
@@ -127,4 +132,4 @@ class BaseRanking(ABC):
         n_needed = depth - int(n_up_to[begin - 1] if begin else 0)
         if end - begin > n_needed:
             counts[begin:] = self._counts_in_last_block(names[begin:], n_needed)
-        return names, blocks, counts
+        return NearestNames(names, blocks, counts)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mediaeval_ap.arrays import descending_ordinals, first_above, order_of_narrow_keys, ranges
 from mediaeval_ap.errors import ParameterError, printable
 from mediaeval_ap.progress import Bar
-from mediaeval_ap.ranking.base_ranking import BaseRanking
+from mediaeval_ap.ranking.base_ranking import BaseRanking, NearestNames
 from mediaeval_ap.ranking.edit_distances import Distances, NamesByLength
 from mediaeval_ap.ranking.shots import Shots
 from mediaeval_ap.ranking.tie_breaking import (
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 PLACE_BITS = 32  # of an int64, as places are int32; 31 are left for the tie block
 PLACE_MASK = (1 << PLACE_BITS) - 1
 MOST_HYPOTHESES = 2**31 - 1  # so that places are int32
+MUCH = 1 / 6  # of all hypotheses: sorting all of them takes no longer than sorting these
+OTHER_BLOCK = np.uint16(2**16 - 1)  # of names that are not needed
 FEW_TIED = 1 << 14  # hypotheses of equal confidence; among more, bisecting each name is faster
 
 
@@ -159,10 +161,17 @@ class Ranking(BaseRanking):
         places = self.places[is_kept[self.shot_at[self.places[:]]]]
         return CondensedRanking(self, is_kept, places)
 
-    def _first_hypotheses(
-        self, positions: NDArray[np.int64], blocks: NDArray[np.int64], depth: int
-    ) -> NDArray[np.int64]:
-        keys = blocks << PLACE_BITS | self.places[positions]
+    def _first_hypotheses(self, nearest: NearestNames, depth: int) -> NDArray[np.int64]:
+        names, blocks, counts = nearest
+        is_whole = len(self) == len(self.name_at)
+        if is_whole and depth >= MUCH * len(self) and blocks[-1] < OTHER_BLOCK:
+            # Hypotheses stand at their places, so a stable sort by block is enough; of 16 bits, it
+            # takes an eighth of the time.
+            block_of_name = np.full(len(self.names), OTHER_BLOCK)
+            block_of_name[names] = blocks
+            order = block_of_name[self.name_at[:]].argsort(kind='stable')
+            return order[:depth]
+        keys = blocks.repeat(counts) << PLACE_BITS | self.places[self._positions(nearest)]
         if len(keys) > depth:
             keys.partition(depth - 1)
             keys = keys[:depth]

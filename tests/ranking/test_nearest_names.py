@@ -2,6 +2,7 @@
 
 import random
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import oracle
@@ -10,6 +11,7 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mediaeval_ap.ranking import frozen_ranking
 from mediaeval_ap.ranking.frozen_ranking import Ranking
 from mediaeval_ap.tables import HYPOTHESIS, read
 
@@ -75,11 +77,15 @@ def check_first(rows, query, depths):
     whole = oracle.ranked(rows, query)
     shots = [row[:3] for row in whole]
     firsts = [row for i, row in enumerate(whole) if shots[i] not in shots[:i]]
-    for depth in depths:
-        for distinct, expected in ((False, whole), (True, firsts)):
-            columns = built.columns_at(built.top(distances, depth, distinct=distinct), distances)
-            found = zip(*(list(columns[field]) for field in HYPOTHESIS.fields), strict=True)
-            assert list(found) == expected[:depth]
+    for much, last_block in product((0, 2), (1, 2**16 - 1)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(frozen_ranking, 'MUCH', much)  # order all hypotheses, or those needed
+            patch.setattr(frozen_ranking, 'OTHER_BLOCK', np.uint16(last_block))
+            for depth, (distinct, expected) in product(depths, ((False, whole), (True, firsts))):
+                places = built.top(distances, depth, distinct=distinct)
+                columns = built.columns_at(places, distances)
+                found = zip(*(list(columns[field]) for field in HYPOTHESIS.fields), strict=True)
+                assert list(found) == expected[:depth]
 
 
 ANY_LETTERS = st.text('ab高𝒶', min_size=1, max_size=5) | st.builds(
