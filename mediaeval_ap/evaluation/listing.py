@@ -244,13 +244,9 @@ def _distinct_and_tied(
     n_wanted = GUESS * depth
     while True:
         places = ranking.top(distances, n_wanted)
+        if 0 < len(places) < len(ranking):
+            places = np.append(places, ranking.later_ties(int(places[-1]), distances))
         first_positions = first_occurrences(ranking.shot_at[places])
         if len(first_positions) >= depth or len(places) == len(ranking):
-            break
+            return places, first_positions
         n_wanted *= 2
-    if 0 < len(places) < len(ranking):
-        later_ties = ranking.later_ties(int(places[-1]), distances)
-        if len(later_ties):
-            places = np.concatenate([places, later_ties])
-            first_positions = first_occurrences(ranking.shot_at[places])
-    return places, first_positions
