@@ -254,6 +254,7 @@ def _with_variables(part: Any, is_colour: bool = False) -> Any:
     return part
 
 
+@cache
 def javascript_bundle() -> str:
     """Return Vega, Vega-Lite and vegaEmbed as one script that defines them as globals."""
     script: str = require('vl_convert', 'report', 'figures').javascript_bundle(**_version())
