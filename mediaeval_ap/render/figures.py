@@ -562,7 +562,9 @@ def _finish(
         'titleFontWeight': 'normal',
     }
     line_style: dict[str, Any] = {'domainColor': axis, 'tickColor': axis, 'gridColor': grid}
-    chart = Figure(layer=list(layers), data=alt.InlineData(values=rows, name='rows'))
+    data = alt.InlineData(values=[], name='rows')
+    data.values = rows  # altair would validate each row
+    chart = Figure(layer=list(layers), data=data)
     fit = alt.AutoSizeParams(type='fit-x', contains='padding')  # as for width='container'
     finished: alt.LayerChart = chart.properties(
         width=width, height=height, description=description, padding=8, autosize=fit
