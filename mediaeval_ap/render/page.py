@@ -254,12 +254,15 @@ def _with_variables(part: Any, is_colour: bool = False) -> Any:
     return part
 
 
-@cache
 def javascript_bundle() -> str:
     """Return Vega, Vega-Lite and vegaEmbed as one script that defines them as globals."""
-    script: str = require('vl_convert', 'report', 'figures').javascript_bundle(**_version())
+    return _javascript_bundle(require('vl_convert', 'report', 'figures'), **_version())
+
+
+@cache
+def _javascript_bundle(vl_convert: Any, **version: str) -> str:
     # In a function, the short names of the script cannot collide with other globals.
-    return f'(() => {{\n{script}\n}})();\n'
+    return f'(() => {{\n{vl_convert.javascript_bundle(**version)}\n}})();\n'
 
 
 def render_chart(chart: alt.TopLevelMixin, format: str) -> Any:
