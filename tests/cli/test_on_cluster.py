@@ -63,6 +63,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_without_workers_a_line_says_so_and_ctrl_c_releases_the_tasks(folder, tmp_path):
     (tmp_path / 'idle').mkdir()
     arguments = 'evaluate', 'reference.txt', 'run.store'
@@ -85,6 +86,7 @@ def test_without_workers_a_line_says_so_and_ctrl_c_releases_the_tasks(folder, tm
             time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_ctrl_c_tells_how_many_blocks_are_kept(folder, tmp_path):
     arguments = 'evaluate', 'reference.txt', 'run.store', 'other.store', '--resume', 'blocks'
     assert run(*arguments, '--part', '1/2', '--quiet').exit_code == 0

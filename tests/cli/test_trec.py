@@ -317,8 +317,9 @@ SETTINGS = [
 @quiet
 @pytest.mark.parametrize(
     ('kind', 'options', 'settings'),
-    [('TREC', *case) for case in SETTINGS]
-    + [(kind, *SETTINGS[1]) for kind in ('folder', 'records')],
+    [('TREC', *SETTINGS[0]), ('folder', *SETTINGS[1])]
+    + [pytest.param('TREC', *case, marks=pytest.mark.slow) for case in SETTINGS[1:]]
+    + [pytest.param('records', *SETTINGS[1], marks=pytest.mark.slow)],
 )
 def test_commands_for_names_take_topics(kind, options, settings, tmp_path, monkeypatch):
     """They print what Python makes of the same files, of TREC and of other tools."""

@@ -95,6 +95,7 @@ def test_killed_workers_change_nothing(cluster, client, store, calls, monkeypatc
     assert told(average_precision.evaluate, store, jobs=client) == expected
 
 
+@pytest.mark.slow
 def test_a_killed_scheduler_costs_the_blocks_in_flight(client, store, calls, tmp_path, monkeypatch):
     average_precision, kept = AveragePrecision(REFERENCE), tmp_path / 'kept'
     expected = told(average_precision.evaluate, store)
@@ -127,6 +128,7 @@ with connect(sys.argv[1]) as client:
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.slow
 def test_workers_are_free_soon_after_a_client_has_gone(cluster, client, store, number):
     def n_active():
         return list(client.run(lambda dask_worker: len(dask_worker.active_keys)).values())
@@ -173,6 +175,7 @@ def test_an_executor_of_the_user():
         check_equal(AveragePrecision(REFERENCE), RUN, processes)
 
 
+@pytest.mark.slow
 def test_a_task_that_ends_its_worker_is_an_error(store, tmp_path, monkeypatch):
     allow_none = {'DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES': '0'}  # by default three
     monkeypatch.setattr(worker_processes, '_call', lambda *_: os._exit(1))
@@ -182,6 +185,7 @@ def test_a_task_that_ends_its_worker_is_an_error(store, tmp_path, monkeypatch):
             AveragePrecision(REFERENCE).evaluate(store, jobs=client)
 
 
+@pytest.mark.slow
 def test_a_worker_of_another_version_is_refused(store, tmp_path):
     about = tmp_path / 'rapidfuzz-0.0.1.dist-info'
     about.mkdir()

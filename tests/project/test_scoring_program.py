@@ -106,7 +106,13 @@ def only_the_reference_knows(text, rows):
     return known & {*re.findall(r'\w+', text)} - {word for row in rows for word in row}
 
 
-@pytest.mark.parametrize('made', UNLIKE_THE_REFERENCE.values(), ids=UNLIKE_THE_REFERENCE.keys())
+@pytest.mark.parametrize(
+    'made',
+    [
+        pytest.param(made, id=how, marks=[] if how == 'other videos' else pytest.mark.slow)
+        for how, made in UNLIKE_THE_REFERENCE.items()
+    ],
+)
 def test_a_run_unlike_the_reference_is_refused_without_labels(job, evaluate, tmp_path, made):
     """`validate --reference` has errors then, or warnings, but with examples of the reference."""
     rows = made(rows_of('hypothesis.txt'))
@@ -122,6 +128,7 @@ def test_a_run_unlike_the_reference_is_refused_without_labels(job, evaluate, tmp
     assert refused.value.__suppress_context__
 
 
+@pytest.mark.slow
 def test_warnings_are_not_told(job, evaluate, capfd):
     """They say that the reference repeats rows, and quote its names that are near to queries."""
     reference, queries, rows = map(rows_of, ('reference.txt', 'queries.txt', 'hypothesis.txt'))

@@ -261,7 +261,13 @@ OUT_OF_RANGE = {  # columns whose numbers are positions: the first that is out o
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
-@pytest.mark.parametrize('column', OUT_OF_RANGE)
+@pytest.mark.parametrize(
+    'column',
+    [
+        pytest.param(column, marks=[] if column in ('places', 'name_ends') else pytest.mark.slow)
+        for column in OUT_OF_RANGE
+    ],
+)
 def test_positions_that_are_out_of_range(column, few):
     path, uses = few
     file = path / f'{column}.npy'
@@ -277,6 +283,7 @@ def test_positions_that_are_out_of_range(column, few):
 
 
 @pytest.mark.filterwarnings('ignore::mediaeval_ap.errors.DataWarning')
+@pytest.mark.slow
 def test_a_store_of_many_names(tmp_path):
     """Their lengths and letters are compared side by side."""
     path = tmp_path / 'run.store'
