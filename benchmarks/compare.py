@@ -1,6 +1,7 @@
 """Compare the package with a row-wise peer on a campaign: `python benchmarks/compare.py`."""
 
 import csv
+import shutil
 import sys
 import warnings
 from functools import partial
@@ -59,11 +60,12 @@ def main(folder: Path) -> None:
     reference, hypothesis, queries = (
         str(folder / f'{name}.txt') for name in ('reference', 'hypothesis', 'queries')
     )
+    copies = [shutil.copy(hypothesis, folder / f'run-{n}.txt') for n in range(1, N_RUNS)]
     command = partial(command_of, sys.executable)
     evaluate = command('evaluate', '--queries', queries, reference, hypothesis)
     commands = {
         'one run': evaluate,
-        'many runs': [*evaluate, *[hypothesis] * (N_RUNS - 1)],
+        'many runs': [*evaluate, *copies],
         '--version': command('--version'),
         '--help': command('--help'),
     }
