@@ -145,8 +145,9 @@ def descending_ordinals(values: NDArray[np.float64]) -> NDArray[np.int32]:
 
 def first_occurrences(keys: NDArray[Key]) -> NDArray[np.int64]:
     """Return the position of each distinct key's first occurrence, ascending."""
-    if _are_dense(keys):
-        return np.flatnonzero(first_equal(keys) == np.arange(len(keys)))
+    first_by_table = _first_by_table(keys)
+    if first_by_table is not None:
+        return np.flatnonzero(first_by_table == np.arange(len(keys)))
     positions, sorted_keys = sort_keys(keys)
     first: NDArray[np.int64] = positions[run_starts([sorted_keys])]
     first.sort()
@@ -155,22 +156,27 @@ def first_occurrences(keys: NDArray[Key]) -> NDArray[np.int64]:
 
 def first_equal(keys: NDArray[Key]) -> NDArray[np.int64]:
     """Return, for each key, the position of the first equal key."""
-    if _are_dense(keys):
-        first_of_key = np.full(int(keys.max()) + 1, len(keys))
-        np.minimum.at(first_of_key, keys, np.arange(len(keys)))
-        first: NDArray[np.int64] = first_of_key[keys]
-        return first
+    first_by_table = _first_by_table(keys)
+    if first_by_table is not None:
+        return first_by_table
     positions, sorted_keys = sort_keys(keys)
     begins = run_starts([sorted_keys])
-    first = np.empty(len(keys), dtype=np.int64)
-    first[positions] = positions[begins].repeat(np.diff(begins, append=len(keys)))
-    return first
+    earliest = np.empty(len(keys), dtype=np.int64)
+    earliest[positions] = positions[begins].repeat(np.diff(begins, append=len(keys)))
+    return earliest
 
 
-def _are_dense(keys: NDArray[Key]) -> bool:
+def _first_by_table(keys: NDArray[Key]) -> NDArray[np.int64] | None:
+    """Return what `first_equal` returns, or None if sorting takes less time."""
     if len(keys) < MIN_PACKED_KEYS or keys.min(initial=0) < 0:
-        return False
-    return bool(keys.max(initial=0) < SPARSE * len(keys))
+        return None
+    largest = int(keys.max(initial=0))
+    if largest >= SPARSE * len(keys):
+        return None
+    first_of_key = np.full(largest + 1, len(keys))
+    np.minimum.at(first_of_key, keys, np.arange(len(keys)))
+    first: NDArray[np.int64] = first_of_key[keys]
+    return first
 
 
 def find(keys: NDArray[np.integer], sought: NDArray[np.integer]) -> NDArray[np.int64]:

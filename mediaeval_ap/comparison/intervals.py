@@ -139,6 +139,7 @@ def spreads_of_difference(
 
 def _variance_of_ratio(sums: Floats, sizes: Floats) -> float:
     """Return the linearised variance of a ratio of two sums (Cochran, 1977)."""
+    # Plain sums: exact ones would take most of the time of a pair of runs beside its p.
     n_units = len(sums)
     total = float(sizes.sum())
     deviations = sums - sums.sum() / total * sizes

@@ -118,7 +118,7 @@ const Page = (() => {
 
   /* A table whose rows are data: `cells` gives the texts or elements of a row, with their classes,
      `value` what a column sorts it by, `name` what it is filtered by. Rows in sight are drawn, and
-     rows of a height stand for the others. */
+     rows of a height stand for the others. It returns the function that draws all of it. */
   const LEAST = 60;  // rows; a smaller table is drawn whole
   const MORE = 8;  // rows drawn on either side of those in sight
   const PRINTED = 40;
